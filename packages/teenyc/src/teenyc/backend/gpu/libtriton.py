@@ -1,0 +1,232 @@
+"""The only place that loads Triton: parse a module, run its stages one by one, stop before cubin.
+
+Triton's own `__init__` is bypassed (it imports PyTorch-facing code, AMD and a driver), and its knobs are replaced
+by ones that are always off, so that neither the environment nor a configuration file can change code.
+Runs in the back end's child process (child.py); LLVM may end that process at any time.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import types
+from importlib.machinery import ModuleSpec
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# The file descriptor that holds the module text. MLIR records the file name of an operation without a
+# location, so the number is fixed: the same module then gives the same bytes in every process.
+_TEXT_FD = 100
+_TEXT_NAME = "unit.mlir"
+# Our stage names, in order, and Triton's; the first one only reads and verifies.
+STAGES = (("mlir", ""), ("ttir", "ttir"), ("ttgir", "ttgir"), ("llvm-ir", "llir"), ("ptx", "ptx"))
+_WARP_SIZE = 32
+
+
+class Job(NamedTuple):
+    """What the back end is asked: a module, the target and every option that can change code.
+
+    `emit` names the stages whose text is wanted; the last of them is the last one run.
+    """
+
+    mlir: str
+    arch: int
+    ptx_version: int
+    fp_fusion: bool
+    num_warps: int
+    num_stages: int
+    num_ctas: int
+    maxnreg: int | None
+    emit: tuple[str, ...]
+
+
+class Facts(NamedTuple):
+    """What the back end found out about the kernel; sizes are bytes, scratch sizes per block (CTA)."""
+
+    num_warps: int
+    num_ctas: int
+    shared_bytes: int
+    global_scratch_bytes: int
+    global_scratch_align: int
+    profile_scratch_bytes: int
+    profile_scratch_align: int
+    tensor_memory: int
+
+
+class StageError(Exception):
+    """A stage refused the module; `stage` is our name for it."""
+
+    def __init__(self, stage: str, reason: str) -> None:
+        super().__init__(reason)
+        self.stage = stage
+
+
+class _Library(NamedTuple):
+    ir: Any
+    backend: Any
+    gpu_target: Any
+    language: Any
+
+
+_loaded: list[_Library] = []
+
+
+def find_folder() -> str | None:
+    """The folder of the installed Triton package, found without importing it."""
+    for finder in sys.meta_path:
+        find_spec = getattr(finder, "find_spec", None)
+        spec = find_spec("triton", None) if find_spec else None
+        if spec is not None and spec.submodule_search_locations:
+            folder = next(iter(spec.submodule_search_locations))
+            if os.path.isfile(os.path.join(folder, "__init__.py")):
+                return os.fspath(folder)
+    return None
+
+
+def find_version(folder: str) -> str:
+    """The version that the package in `folder` states, or an empty text."""
+    with open(os.path.join(folder, "__init__.py"), encoding="utf-8") as file:
+        head = file.read(2000)
+    _, found, rest = head.partition("__version__ = ")
+    return rest[1:].split(rest[0], 1)[0] if found else ""
+
+
+def is_loaded() -> bool:
+    """Whether this process has loaded libtriton through `load`."""
+    return bool(_loaded)
+
+
+def load() -> None:
+    """Load libtriton and the CUDA stages (about 80 ms). Raises ImportError or OSError when they are broken."""
+    if _loaded:
+        return
+    folder = find_folder()
+    if folder is None:
+        raise ImportError("the package `triton` is not installed")
+    root = _package("triton", folder)
+    root.__version__ = find_version(folder)  # type: ignore[attr-defined]
+    root.runtime = _package("triton.runtime", os.path.join(folder, "runtime"))  # type: ignore[attr-defined]
+    root.backends = _package("triton.backends", os.path.join(folder, "backends"))  # type: ignore[attr-defined]
+    root.knobs = _knobs()  # type: ignore[attr-defined]
+    from triton._C.libtriton import ir
+    from triton.backends.compiler import GPUTarget, Language
+    from triton.backends.nvidia.compiler import CUDABackend
+
+    _loaded.append(_Library(ir, CUDABackend, GPUTarget, Language))
+
+
+def run(job: Job, on_stage: Callable[[str, float, str | None], None]) -> Facts:
+    """Take `job` through its stages; `on_stage(name, seconds, text)` is called after each.
+
+    Raises StageError when the module cannot be read or a stage refuses it.
+    """
+    library = _loaded[0]
+    backend = library.backend(library.gpu_target("cuda", job.arch, _WARP_SIZE))
+    context = library.ir.context()
+    library.ir.load_dialects(context)
+    backend.load_dialects(context)
+    options = backend.parse_options(
+        {
+            "num_warps": job.num_warps,
+            "num_stages": job.num_stages,
+            "num_ctas": job.num_ctas,
+            "maxnreg": job.maxnreg,
+            "ptx_version": job.ptx_version,
+            "enable_fp_fusion": job.fp_fusion,
+        }
+    )
+    calls: dict[str, Any] = {}
+    backend.add_stages(calls, options, library.language.TRITON)
+    found: dict[str, Any] = dict(vars(options))
+    names = [name for name, _ in STAGES]
+    last = max(names.index(name) for name in job.emit)
+    module: Any = None
+    for name, triton_name in STAGES[: last + 1]:
+        start = time.perf_counter()
+        try:
+            if triton_name:
+                module = calls[triton_name](module, found)
+            else:
+                module = _parse(library.ir, job.mlir, context)
+        except Exception as error:  # libtriton raises RuntimeError, the stages also AssertionError
+            raise StageError(name, str(error) or type(error).__name__) from error
+        seconds = time.perf_counter() - start
+        on_stage(name, seconds, _text(module) if name in job.emit else None)
+    return _facts(found)
+
+
+def _package(name: str, folder: str) -> types.ModuleType:
+    """A package that has submodules but runs no `__init__`."""
+    module = types.ModuleType(name)
+    module.__path__ = [folder]
+    module.__spec__ = ModuleSpec(name, None, is_package=True)
+    sys.modules[name] = module
+    return module
+
+
+class _Off(types.ModuleType):
+    """A group of knobs, each of them unset."""
+
+    def __getattr__(self, name: str) -> None:
+        if name.startswith("__"):
+            raise AttributeError(name)
+
+
+def _knobs() -> types.ModuleType:
+    knobs = types.ModuleType("triton.knobs")
+    for group in ("compilation", "language", "nvidia", "runtime"):
+        setattr(knobs, group, _Off(f"triton.knobs.{group}"))
+    knobs.NvidiaTool = object  # type: ignore[attr-defined] # named in an annotation
+    knobs.language.fp_fusion_enabled = lambda requested: requested  # 3.9; it is always passed
+    sys.modules["triton.knobs"] = knobs
+    return knobs
+
+
+def _parse(ir: Any, text: str, context: Any) -> Any:
+    """Read a module. libtriton takes only a file name, so the text goes into an anonymous file."""
+    if hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd"):
+        file = os.memfd_create("unit")
+        with os.fdopen(file, "wb", closefd=False) as stream:
+            stream.write(text.encode())
+        os.dup2(file, _TEXT_FD)
+        os.close(file)
+        module = ir.parse_mlir_module(f"/proc/self/fd/{_TEXT_FD}", context)
+        os.close(_TEXT_FD)
+    else:
+        module = _parse_in_folder(ir, text, context)
+    module.context = context  # keeps the context alive as long as the module
+    return module
+
+
+def _parse_in_folder(ir: Any, text: str, context: Any) -> Any:
+    import tempfile
+
+    here = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)  # so that the recorded name is the bare file name
+        try:
+            with open(_TEXT_NAME, "w", encoding="utf-8", newline="\n") as stream:
+                stream.write(text)
+            return ir.parse_mlir_module(_TEXT_NAME, context)
+        finally:
+            os.chdir(here)
+
+
+def _text(module: Any) -> str:
+    return module if isinstance(module, str) else str(module.str_nodebug())
+
+
+def _facts(found: dict[str, Any]) -> Facts:
+    return Facts(
+        num_warps=found["num_warps"],
+        num_ctas=found["num_ctas"],
+        shared_bytes=found.get("shared") or 0,
+        global_scratch_bytes=found.get("global_scratch_size") or 0,
+        global_scratch_align=found.get("global_scratch_align") or 1,
+        profile_scratch_bytes=found.get("profile_scratch_size") or 0,
+        profile_scratch_align=found.get("profile_scratch_align") or 1,
+        tensor_memory=found.get("tmem_size") or 0,
+    )

@@ -1,0 +1,56 @@
+"""Reading PTX text: its header and entry point. `find_ptxas` serves tests only; compiling never runs ptxas."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import NamedTuple
+
+from teenyc.backend.gpu import libtriton
+
+_VERSION = re.compile(r"^\.version (\d+)\.(\d+)$", re.MULTILINE)
+_TARGET = re.compile(r"^\.target (\w+)", re.MULTILINE)
+_ENTRY = re.compile(r"^\.visible \.entry ([A-Za-z_]\w*)\(", re.MULTILINE)
+_THREADS = re.compile(r"^\.reqntid (\d+)", re.MULTILINE)
+_FILE = re.compile(r'^\s*\.file\s+\d+ "([^"]*)"(?: "([^"]*)")?', re.MULTILINE)
+
+
+class PtxHeader(NamedTuple):
+    """`version` 84 is PTX 8.4; `target` is `sm_90a`; `entries` the kernels; `threads` of one block or None."""
+
+    version: int
+    target: str
+    entries: tuple[str, ...]
+    threads: int | None
+    files: tuple[str, ...]
+
+
+def parse_ptx(text: str) -> PtxHeader | None:
+    """What the header and the entry point say, or None when `text` is no PTX module."""
+    version, target = _VERSION.search(text), _TARGET.search(text)
+    if version is None or target is None:
+        return None
+    threads = _THREADS.search(text)
+    return PtxHeader(
+        int(version[1]) * 10 + int(version[2]),
+        target[1],
+        tuple(_ENTRY.findall(text)),
+        int(threads[1]) if threads else None,
+        tuple("/".join(filter(None, names)) for names in _FILE.findall(text)),
+    )
+
+
+def find_ptxas(version: int = 0) -> str | None:
+    """A ptxas for PTX `version`: the one on PATH, else one that the Triton wheel carries."""
+    import shutil
+
+    found = shutil.which("ptxas")
+    if found:
+        return found
+    folder = libtriton.find_folder()
+    if folder is None:
+        return None
+    # The wheel's `ptxas` is of CUDA 12 on all releases; `ptxas-blackwell` knows the newest PTX versions.
+    names = ("ptxas-blackwell", "ptxas") if version > 87 else ("ptxas", "ptxas-blackwell")
+    paths = (os.path.join(folder, "backends", "nvidia", "bin", name) for name in names)
+    return next((path for path in paths if os.path.isfile(path)), None)

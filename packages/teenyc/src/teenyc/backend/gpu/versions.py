@@ -1,0 +1,125 @@
+"""What differs between Triton releases, and which PTX version a kernel needs: data, no Triton import.
+
+Measured on Triton 3.6.0 to 3.9.0 with ptxas 13.0; `tests/backend/test_gpu_versions.py` checks the rows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from teenyc.codes import E0702, E0706, E0707
+
+SUPPORTED = ">=3.6,<3.10"
+FEATURE_TMA = "tensor descriptors"
+
+# PTX versions that exist. LLVM takes any number, ptxas and the driver do not.
+PTX_VERSIONS = frozenset((*range(60, 66), *range(70, 79), *range(80, 89), *range(90, 95)))
+
+# The first PTX version that knows an architecture (ptxas and LLVM agree on these).
+ARCH_FLOOR = {
+    "sm_75": 63,
+    "sm_80": 70,
+    "sm_86": 71,
+    "sm_87": 74,
+    "sm_89": 78,
+    "sm_90": 80,
+    "sm_100": 86,
+    "sm_103": 88,
+    "sm_120": 87,
+    "sm_121": 88,
+}
+
+
+class Release(NamedTuple):
+    """One minor release of Triton: how its dialect is spelled and what PTX its code needs.
+
+    `cache_policy_attribute`: load/store take `{cachePolicy = #tt.cache_policy<..>}`, else `cacheModifier = ..`.
+    `bare_descriptor_type`: `!tt.tensordesc<64x64xf16>`, else `!tt.tensordesc<tensor<64x64xf16>>`.
+    `ttg_barrier`: `ttg.barrier all|local` exists (`gpu.barrier` does in all).
+    `has_negf`: `arith.negf` is legalised, else print `0.0 - x`.
+    `block_pointers`: `tt.make_tensor_ptr` exists.
+    `ptx_floor`: PTX its code needs on any architecture (3.8 prints `::cta` qualifiers, PTX 7.8).
+    `tma_floor`: PTX its tensor-memory code needs on sm_90 (3.7 on prints `shared::cta` destinations, 8.6).
+    """
+
+    name: str
+    cache_policy_attribute: bool
+    bare_descriptor_type: bool
+    ttg_barrier: bool
+    has_negf: bool
+    block_pointers: bool
+    ptx_floor: int
+    tma_floor: int
+
+
+RELEASES = {
+    (3, 6): Release("3.6", False, False, False, False, True, 0, 80),
+    (3, 7): Release("3.7", False, False, True, False, True, 0, 86),
+    (3, 8): Release("3.8", False, True, True, True, False, 78, 86),
+    (3, 9): Release("3.9", True, True, True, True, False, 0, 86),
+}
+# The spelling of `--emit mlir` where no Triton is installed, and of goldens.
+NEWEST = RELEASES[max(RELEASES)]
+
+
+def release_of(version: str) -> Release:
+    """The row of a Triton version such as `3.9.0`. Raises E0702 for one outside the supported range."""
+    parts = version.split("+")[0].split(".")
+    try:
+        found = RELEASES.get((int(parts[0]), int(parts[1])))
+    except (ValueError, IndexError):
+        found = None
+    if found is None:
+        raise E0702.error(version=version, supported=SUPPORTED).help(
+            "install one that is: `pip install 'teenyc[cuda]'`"
+        )
+    return found
+
+
+def ptx_floor(arch: str, release: Release, features: frozenset[str]) -> tuple[int, str]:
+    """The oldest PTX version (84 is PTX 8.4) that carries a kernel, and the reason in words."""
+    reasons = [(ARCH_FLOOR[arch], arch)]
+    if release.ptx_floor:
+        reasons.append((release.ptx_floor, f"the code of Triton {release.name}"))
+    if FEATURE_TMA in features and arch_number(arch) >= 90:
+        reasons.append((release.tma_floor, f"{FEATURE_TMA} in the code of Triton {release.name}"))
+    return max(reasons, key=lambda reason: reason[0])
+
+
+def choose_ptx_version(
+    arch: str, release: Release, features: frozenset[str], requested: int | None
+) -> int:
+    """`requested`, or the floor. Raises E0706 when `requested` lies below the floor."""
+    floor, what = ptx_floor(arch, release, features)
+    if requested is None:
+        return floor
+    if requested < floor:
+        raise E0706.error(
+            version=format_ptx_version(requested), what=what, floor=format_ptx_version(floor)
+        ).help(f"ask for {format_ptx_version(floor)} or leave the version to teenyc")
+    return requested
+
+
+def parse_ptx_version(text: str) -> int:
+    """`8.4` as 84. Raises E0707 for a version that does not exist."""
+    major, dot, minor = text.partition(".")
+    if dot and major.isdecimal() and minor.isdecimal() and len(minor) == 1:
+        version = int(major) * 10 + int(minor)
+        if version in PTX_VERSIONS:
+            return version
+    raise E0707.error(version=text).help("write it as in `.version`, for example 8.4")
+
+
+def format_ptx_version(version: int) -> str:
+    """84 as `8.4`."""
+    return f"{version // 10}.{version % 10}"
+
+
+def arch_number(arch: str) -> int:
+    """`sm_90` as 90."""
+    return int(arch.removeprefix("sm_"))
+
+
+def find_features(mlir: str) -> frozenset[str]:
+    """The features of a module text that raise the PTX version."""
+    return frozenset({FEATURE_TMA}) if "!tt.tensordesc<" in mlir else frozenset()

@@ -1,0 +1,51 @@
+"""The environment variables of teenyc, and the only place that reads them. An empty one counts as unset."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+
+class Variable(NamedTuple):
+    """One variable: its name, what holds when it is unset, and one line of help."""
+
+    name: str
+    default: str
+    help: str
+
+
+TEENYC_PTX_VERSION = Variable(
+    "TEENYC_PTX_VERSION",
+    "the oldest that carries the kernel",
+    "PTX version to write, for example 8.4; below the kernel's floor it is an error",
+)
+VARIABLES = (TEENYC_PTX_VERSION,)
+
+# All that the back end's process keeps: how to find files and how text is encoded. libtriton and LLVM read
+# dozens of variables (TRITON_*, MLIR_*, DISABLE_LLVM_OPT ...), each of which would change code or print.
+_BACK_END_KEEPS = frozenset(
+    (
+        "HOME",
+        "LANG",
+        "LC_ALL",
+        "LC_CTYPE",
+        "LD_LIBRARY_PATH",
+        "PATH",
+        "SYSTEMROOT",
+        "TEMP",
+        "TMP",
+        "TMPDIR",
+    )
+)
+
+
+def read(variable: Variable) -> str | None:
+    """The variable's value, or None when it is unset or empty."""
+    return os.environ.get(variable.name) or None
+
+
+def clear_for_back_end() -> None:
+    """Remove from this process's environment all that could reach libtriton or LLVM."""
+    for name in list(os.environ):
+        if name not in _BACK_END_KEEPS:
+            del os.environ[name]
