@@ -1,0 +1,109 @@
+"""`Artifact`: a compiled kernel on disk, and `Metadata`: what a launcher must know of it (schema 1)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from teeny_macros.codes import E0021
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from teeny_macros.source import SourceMap
+    from teeny_macros.target import Target
+
+SCHEMA = 1
+STAGES = ("mlir", "ttgir", "llvm-ir", "ptx", "cubin", "sass", "obj")
+SUFFIXES = {
+    "mlir": ".mlir",
+    "ttgir": ".ttgir",
+    "llvm-ir": ".ll",
+    "ptx": ".ptx",
+    "cubin": ".cubin",
+    "sass": ".sass",
+    "obj": ".o",
+}
+
+
+class Param(NamedTuple):
+    """One run-time parameter: `kind` is `pointer` or `scalar`; `dtype` is the element's or the scalar's name."""
+
+    name: str
+    kind: str
+    dtype: str
+
+
+class Metadata(NamedTuple):
+    """What a launcher must know. Sizes are bytes; scratch sizes are per block (CTA)."""
+
+    kernel: str
+    entry_point: str
+    target: str
+    params: tuple[Param, ...]
+    num_warps: int = 0
+    threads_per_block: int = 0
+    num_ctas: int = 1
+    shared_bytes: int = 0
+    global_scratch_bytes: int = 0
+    global_scratch_align: int = 1
+    profile_scratch_bytes: int = 0
+    profile_scratch_align: int = 1
+    tensor_memory: int = 0
+    ptx_version: int = 0
+    fp_fusion: bool = True
+    versions: tuple[tuple[str, str], ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """A JSON object with the schema number."""
+        data: dict[str, object] = {"schema": SCHEMA, **self._asdict()}
+        data["params"] = [param._asdict() for param in self.params]
+        data["versions"] = dict(self.versions)
+        return data
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Metadata:
+        """The metadata that `to_json` wrote. Raises E0021 for another schema."""
+        if data.get("schema") != SCHEMA:
+            raise E0021.error(what="metadata", version=data.get("schema"), known=SCHEMA).help(
+                "compile the kernel again: `teeny cache clear`"
+            )
+        fields = {name: data[name] for name in cls._fields if name in data}
+        fields["params"] = tuple(Param(**row) for row in data["params"])
+        fields["versions"] = tuple(sorted(data["versions"].items()))
+        return cls(**fields)
+
+
+class Artifact(os.PathLike[str]):
+    """A compiled kernel: `path` is the file a device loads, `stages` the files kept beside it.
+
+    `source_map` leads from canonical positions to the files of *this* process; it is not part of the file.
+    """
+
+    __slots__ = ("metadata", "path", "source_map", "stages", "target")
+
+    def __init__(
+        self,
+        path: Path,
+        metadata: Metadata,
+        target: Target,
+        *,
+        stages: Mapping[str, Path] | None = None,
+        source_map: SourceMap | None = None,
+    ) -> None:
+        self.path = path
+        self.metadata = metadata
+        self.target = target
+        self.stages = dict(stages or {})
+        self.source_map = source_map
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+    def read_text(self) -> str:
+        """The text of the file (PTX or MLIR)."""
+        return self.path.read_text(encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return f"Artifact({os.fspath(self.path)!r}, {self.target})"

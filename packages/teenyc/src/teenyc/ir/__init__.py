@@ -1,0 +1,1 @@
+"""The IR: typed SSA with regions, its builder, printer and verifier. It knows no operation by name."""

@@ -1,0 +1,63 @@
+"""What a name stands for while a kernel is lowered.
+
+Compile-time values are plain Python objects (int, float, bool, str, None, tuple, `DType`, `EnumMember`);
+run-time values are `RuntimeValue`s. Handlers in `teenyc.ops` take and return both.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from teenyc.types import PointerDType
+
+if TYPE_CHECKING:
+    from teenyc.ir.core import Value
+    from teenyc.types import AnyDType
+
+
+class EnumMember(NamedTuple):
+    """A member of a DSL enumeration, such as `Axis.X`."""
+
+    enum: str
+    name: str
+    value: int | str
+
+
+class RuntimeValue:
+    """An IR value with the dtype and shape the language gives it; a scalar has the shape `()`."""
+
+    __slots__ = ("dtype", "ir", "shape")
+
+    def __init__(self, ir: Value, dtype: AnyDType, shape: tuple[int, ...] = ()) -> None:
+        self.ir = ir
+        self.dtype = dtype
+        self.shape = shape
+
+    @property
+    def is_tensor(self) -> bool:
+        """Has at least one axis."""
+        return bool(self.shape)
+
+    @property
+    def is_pointer(self) -> bool:
+        """A pointer or a tensor of pointers."""
+        return isinstance(self.dtype, PointerDType)
+
+    def describe(self) -> str:
+        """How errors spell the type: `f32`, `Tensor[f32, (4, 8)]`, `Ptr[f32]`."""
+        if not self.shape:
+            return str(self.dtype)
+        dims = ", ".join(map(str, self.shape)) + ("," if len(self.shape) == 1 else "")
+        return f"Tensor[{self.dtype}, ({dims})]"
+
+    def __repr__(self) -> str:
+        return f"RuntimeValue({self.describe()})"
+
+
+def describe(value: object) -> str:
+    """How errors spell a value of either kind."""
+    if isinstance(value, RuntimeValue):
+        return value.describe()
+    if isinstance(value, EnumMember):
+        return f"{value.enum}.{value.name}"
+    return f"compile-time {type(value).__name__} {value!r}"
