@@ -1,0 +1,212 @@
+"""The project's tasks: `nox -l` lists them, `nox -s NAME` runs one, `-- ...` hands arguments on.
+
+Each session makes what it needs in `.nox/` and reuses it next time; only the sessions that run
+libtriton download Triton's wheel. `nox -s test -P 3.13` runs a session on another Python.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.2.9"
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.reuse_venv = "yes"
+nox.options.error_on_external_run = True
+nox.options.sessions = ["lint", "types", "test"]
+
+ROOT = Path(__file__).parent
+PROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
+
+# In the order of their dependencies.
+PACKAGES = (
+    "teeny-macros",
+    "teeny-triton",
+    "teenyc",
+    "teeny-compiler",
+    "teeny-cuda",
+    "teeny-cpu",
+    "teeny-kernels",
+)
+LIBTRITONS = ("3.6", "3.7", "3.8", "3.9")
+EXTRAS = {"teenyc": "interpret", "teeny-compiler": "cli"}
+RUFF_TARGETS = ("packages", "tests", "examples", "benchmarks", "docs", "noxfile.py", "conftest.py")
+
+
+def group(name: str) -> tuple[str, ...]:
+    """Return the requirements of one dependency group of pyproject.toml."""
+    return nox.project.dependency_groups(PROJECT, name)
+
+
+def install(session: nox.Session, *requirements: str, libtriton: str | None = None) -> None:
+    """Install the seven packages in editable form with `requirements`, unless that is done.
+
+    A stamp in the environment remembers what was installed: the arguments, the metadata of the
+    packages, and the text of the kernel language, which its build hook copies into the package.
+    """
+    wanted = list(requirements)
+    if libtriton is not None and sys.platform == "linux":
+        wanted.append(f"triton=={libtriton}.*")
+    editable = [
+        argument
+        for name in PACKAGES
+        for argument in (
+            "-e",
+            f"./packages/{name}" + (f"[{EXTRAS[name]}]" if name in EXTRAS else ""),
+        )
+    ]
+    digest = hashlib.sha256(json.dumps([wanted, editable]).encode())
+    language = ROOT / "packages" / "teeny-triton"
+    for path in sorted([*ROOT.glob("packages/*/pyproject.toml"), *language.rglob("*.py*")]):
+        if "tests" not in path.parts and path.suffix in {".py", ".pyi", ".toml"}:
+            digest.update(path.name.encode() + path.read_bytes())
+    stamp = Path(session.virtualenv.location) / "workspace.sha256"
+    if stamp.is_file() and stamp.read_text(encoding="utf-8") == digest.hexdigest():
+        return
+    # The build tool first: without isolation the seven builds share it, which saves minutes of pip.
+    session.install(*group("build"))
+    session.install("--no-build-isolation", *editable, *wanted)
+    stamp.write_text(digest.hexdigest(), encoding="utf-8")
+
+
+def test_paths(session: nox.Session) -> tuple[list[str], list[str]]:
+    """Split the positional arguments into test folders (of the packages named) and pytest's own."""
+    names = [argument for argument in session.posargs if argument in PACKAGES]
+    rest = [argument for argument in session.posargs if argument not in PACKAGES]
+    return [f"packages/{name}/tests" for name in names], rest
+
+
+def existing(*paths: str) -> list[str]:
+    """Return those of `paths`, relative to the root, that are there."""
+    return [path for path in paths if (ROOT / path).exists()]
+
+
+@nox.session
+def demo(session: nox.Session) -> None:
+    """Run the first example: a typed function, its MLIR and PTX, and the numbers it computes."""
+    install(session, libtriton=LIBTRITONS[-1])
+    session.run("python", "examples/vector_add.py", *session.posargs)
+
+
+@nox.session
+def test(session: nox.Session) -> None:
+    """Run the tests of all packages, or of those named: `nox -s test -- teenyc`."""
+    install(session, *group("test"), libtriton=LIBTRITONS[-1])
+    paths, rest = test_paths(session)
+    session.run("python", "-m", "pytest", *paths, *rest)
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check all types: mypy strict everywhere, basedpyright strict on the public surface."""
+    install(session, *group("types"))
+    # One run for each folder of tests, which are no packages and may repeat a module's name.
+    for name in PACKAGES:
+        paths = [
+            f"packages/{name}/{part}" for part in ("src", "tests", "embed.py", "hatch_build.py")
+        ]
+        session.run("mypy", *existing(*paths))
+    for paths in (["tests", "conftest.py", "noxfile.py"], ["examples"], ["benchmarks"]):
+        if any(list((ROOT / path).rglob("*.py")) or path.endswith(".py") for path in paths):
+            session.run("mypy", *existing(*paths))
+    session.run("basedpyright")
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style and format with ruff; `-- --fix` repairs what it can."""
+    session.install(*group("lint"))
+    targets = existing(*RUFF_TARGETS)
+    fix = "--fix" in session.posargs
+    session.run("ruff", "check", *(["--fix"] if fix else []), *targets)
+    session.run("ruff", "format", *([] if fix else ["--check"]), *targets)
+
+
+@nox.session
+def build(session: nox.Session) -> None:
+    """Build wheels and sdists, inspect their contents, run the tests from the wheels alone."""
+    session.install(*group("build"))
+    work = Path(session.create_tmp()).resolve()
+    dist, tree = work / "dist", work / "tree"
+    for folder in (dist, tree):
+        shutil.rmtree(folder, ignore_errors=True)
+    for name in PACKAGES:
+        # The wheel is built from the sdist, so the sdist is complete.
+        session.run("python", "-m", "build", "-n", "-o", str(dist), f"packages/{name}", silent=True)
+    extra = {**EXTRAS, "teenyc": "interpret,cuda"}
+    wheels = {path.name.split("-")[0].replace("_", "-"): path for path in dist.glob("*.whl")}
+    session.install(
+        "--force-reinstall",
+        *(str(wheels[name]) + (f"[{extra[name]}]" if name in extra else "") for name in PACKAGES),
+        *group("test"),
+    )
+    # The tests come from the sdists, without their `src`: nothing but the wheels can be imported.
+    for name in PACKAGES:
+        (sdist,) = dist.glob(f"{name.replace('-', '_')}-*.tar.gz")
+        shutil.unpack_archive(sdist, tree, filter="data")
+        unpacked = tree / sdist.name.removesuffix(".tar.gz")
+        shutil.rmtree(unpacked / "src")
+        unpacked.rename(tree / name)
+    for file in ("pyproject.toml", "conftest.py"):
+        shutil.copy(ROOT / file, tree / file)
+    session.run(
+        "python", "-m", "pytest", "tests/test_distributions.py", "--distributions", str(dist)
+    )
+    with session.chdir(tree):
+        paths = [f"{name}/tests" for name in PACKAGES]
+        session.run("python", "-P", "-m", "pytest", *paths, *session.posargs)
+
+
+@nox.session
+@nox.parametrize("libtriton", LIBTRITONS)
+def accept(session: nox.Session, libtriton: str) -> None:
+    """Take every golden and example through libtriton; `-- 3.6 3.9 --arch sm_90` selects."""
+    versions = [argument for argument in session.posargs if argument in LIBTRITONS]
+    rest = [argument for argument in session.posargs if argument not in LIBTRITONS]
+    if versions and libtriton not in versions:
+        session.skip(f"only {', '.join(versions)} asked for")
+    install(session, *group("test"), libtriton=libtriton)
+    session.run("python", "-m", "pytest", "-m", "accept and not gpu and not large", *rest)
+
+
+@nox.session
+def gpu(session: nox.Session) -> None:
+    """Run the tests that need an NVIDIA GPU; without one they fail."""
+    install(session, *group("test"), libtriton=LIBTRITONS[-1])
+    paths, rest = test_paths(session)
+    session.run("python", "-m", "pytest", "-m", "gpu", *paths, *rest)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Run the benchmarks, or those named: `nox -s bench -- import_time`."""
+    install(session, *group("test"), libtriton=LIBTRITONS[-1])
+    found = {path.stem.removeprefix("bench_"): path for path in ROOT.glob("benchmarks/bench_*.py")}
+    names = [argument for argument in session.posargs if argument in found] or sorted(found)
+    rest = [argument for argument in session.posargs if argument not in found]
+    if not names:
+        session.error("there is no benchmarks/bench_*.py")
+    for name in names:
+        session.run("python", str(found[name].relative_to(ROOT)), *rest)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the documentation with warnings as errors, and run every code block in it."""
+    install(session, *group("docs"), *group("test"), libtriton=LIBTRITONS[-1])
+    session.run("mkdocs", "build", "--strict", *session.posargs)
+    session.run("python", "-m", "pytest", "tests/test_docs.py")
+
+
+@nox.session
+def golden(session: nox.Session) -> None:
+    """Accept new golden texts where they differ; review the diff before you commit it."""
+    install(session, *group("test"), libtriton=LIBTRITONS[-1])
+    paths, rest = test_paths(session)
+    session.run("python", "-m", "pytest", "--update-golden", *paths, *rest, success_codes=[0, 1])
+    session.run("git", "status", "--short", external=True)
