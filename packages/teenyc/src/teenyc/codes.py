@@ -44,6 +44,9 @@ E0708 = code("E0708", "unusable-output", "`{path}` cannot be written: {reason}",
 E0709 = code("E0709", "unknown-dsl-text", "the DSL text sha256:{digest} is not known here", ToolchainError)
 E0710 = code("E0710", "mismatched-dsl-text", "the unit's DSL text has not the digest that its header names")
 E0711 = code("E0711", "unreadable-request", "the request cannot be read: {reason}", ToolchainError)
+E0712 = code(
+    "E0712", "broken-back-end", "Triton {version} cannot be loaded: {reason}", ToolchainError
+)
 
 # --- E08xx: CPU back end ---------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import time
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -52,11 +53,15 @@ class Outcome(NamedTuple):
 class Child:
     """A started back-end process that waits for its one job."""
 
-    def __init__(self, requests: int, records: int, stderr: IO[bytes], wait: Callable[[], int]) -> None:
+    def __init__(
+        self, pid: int, requests: int, records: int, stderr: IO[bytes], wait: Callable[[], int]
+    ) -> None:
+        self._pid = pid
         self._requests = requests
         self._records = records
         self._stderr = stderr
         self._wait = wait
+        self._used = False
 
     @classmethod
     def start(cls) -> Child:
@@ -65,6 +70,7 @@ class Child:
 
     def run(self, job: libtriton.Job) -> Outcome:
         """Give the process its job and wait for its end."""
+        self._used = True
         try:
             with os.fdopen(self._requests, "wb") as stream:
                 stream.write(json.dumps(job._asdict()).encode())
@@ -79,7 +85,11 @@ class Child:
         return _outcome(lines, status, stderr)
 
     def dismiss(self) -> None:
-        """End the process without a job (there was an error before the back end)."""
+        """End the process if it never got its job (there was an error before the back end)."""
+        if self._used:
+            return
+        self._used = True
+        os.kill(self._pid, signal.SIGTERM)
         os.close(self._requests)
         os.close(self._records)
         self._stderr.close()
@@ -122,7 +132,7 @@ def _fork() -> Child:
             os._exit(status)  # never return into the caller's stack
     os.close(request_in)
     os.close(record_out)
-    return Child(request_out, record_in, stderr, lambda: os.waitpid(pid, 0)[1])
+    return Child(pid, request_out, record_in, stderr, lambda: os.waitpid(pid, 0)[1])
 
 
 def _spawn() -> Child:
@@ -141,7 +151,7 @@ def _spawn() -> Child:
     process.stdin.close()
     process.stdout.close()
     # The wait status in the form of `waitpid`: signal number, or exit status in the high byte.
-    return Child(requests, records, stderr, lambda: _as_wait_status(process.wait()))
+    return Child(process.pid, requests, records, stderr, lambda: _as_wait_status(process.wait()))
 
 
 def _as_wait_status(returncode: int) -> int:
@@ -221,8 +231,6 @@ def _status_in_words(status: int) -> str:
     number = status & 0x7F
     if not number:
         return f"exit status {status >> 8}"
-    import signal
-
     try:
         return f"signal {number} ({signal.Signals(number).name})"
     except ValueError:

@@ -1,0 +1,7 @@
+"""`python -m teenyc`: the same command."""
+
+import sys
+
+from teenyc.cli import main
+
+sys.exit(main())

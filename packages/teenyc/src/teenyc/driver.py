@@ -1,0 +1,326 @@
+"""The stage table: unit text -> front end -> IR passes -> MLIR text -> back end -> texts and metadata.
+
+Nothing is written here but a failed back end's reproducer; cli.py and worker.py write and report.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from teeny_macros import unit as units
+from teeny_macros.artifact import Metadata, Param
+from teeny_macros.codes import I0000
+from teeny_macros.diagnostics import Diagnostic, TeenyError
+
+from teenyc import __version__
+from teenyc.backend.gpu import libtriton, versions
+from teenyc.codes import E0199, E0701, E0709, E0710
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from teeny_macros.unit import Unit
+    from teenyc.backend.gpu.child import Child, Outcome
+    from teenyc.ir.core import Module
+    from teenyc.options import Options
+
+_GPU_STAGES = ("mlir", "ttgir", "llvm-ir", "ptx")
+
+
+class Result(NamedTuple):
+    """What compiling one unit gave: the wanted texts by stage, and the seconds each step took.
+
+    `log` is what the back end printed although it succeeded.
+    """
+
+    unit: Unit
+    texts: dict[str, str]
+    metadata: Metadata
+    timings: tuple[tuple[str, float], ...]
+    log: str = ""
+
+
+class Timer:
+    """Collects how long each step takes, in seconds."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[str, float]] = []
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Time the body of the `with`."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.rows.append((name, time.perf_counter() - start))
+
+
+class Triton(NamedTuple):
+    """The installed Triton: its version and the row of the version table."""
+
+    version: str
+    release: versions.Release
+
+
+def find_triton() -> Triton:
+    """The installed Triton, not loaded. Raises E0701 (absent) or E0702 (not supported)."""
+    folder = libtriton.find_folder()
+    if folder is None:
+        raise E0701.error().help("install it: `pip install 'teenyc[cuda]'` (Linux)").help(
+            "`--check` and `--target interpret` work without it"
+        )
+    version = libtriton.find_version(folder)
+    return Triton(version, versions.release_of(version))
+
+
+def require_supported(options: Options) -> None:
+    """Raise E0199 for a target or an output that later versions will have."""
+    if options.target.kind == "cpu":
+        raise E0199.error(what="`--target cpu`").help("`--target interpret` runs on any machine")
+    kinds = _GPU_STAGES if options.target.kind == "cuda" else ("mlir",)
+    for kind in options.emit:
+        if kind not in kinds:
+            raise E0199.error(what=f"`--emit {kind}` for target `{options.target}`").help(
+                f"one of {', '.join(kinds)}"
+            )
+
+
+def needs_back_end(options: Options) -> bool:
+    """Whether these options end in libtriton."""
+    return options.target.kind == "cuda" and not options.check and options.emit != ("mlir",)
+
+
+class DslTexts:
+    """DSL texts by digest: a worker gets each text once, later units carry only its digest."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    def complete(self, unit: Unit) -> Unit:
+        """`unit` with its DSL text. Raises E0709 (not known) or E0710 (text and digest differ)."""
+        digest = unit.dsl_digest
+        if unit.dsl_text is None:
+            text = self._texts.get(digest)
+            if text is None:
+                raise E0709.error(digest=digest).help("send the unit with the DSL's text")
+            return unit._replace(dsl_text=text)
+        if self._texts.get(digest) != unit.dsl_text:
+            from hashlib import sha256
+
+            if sha256(unit.dsl_text.encode()).hexdigest() != digest:
+                raise E0710.error().help("the unit was damaged or edited: capture the kernel again")
+            self._texts[digest] = unit.dsl_text
+        return unit
+
+
+def compile_text(
+    text: str,
+    options: Options,
+    *,
+    child: Child | None = None,
+    dsl: DslTexts | None = None,
+    folder: str = ".",
+    after: Callable[[str, Module], None] | None = None,
+) -> Result:
+    """Compile one unit. `child` is a back-end process that is already started; `after` sees each pass.
+
+    Raises TeenyError: each fault of the unit with its place in the body, or I0000 for our own bugs.
+    """
+    timer = Timer()
+    require_supported(options)
+    with timer.step("read"):
+        unit = (dsl or DslTexts()).complete(units.parse(text))
+    try:
+        return _compile(unit, options, timer, child, folder, after)
+    except TeenyError as error:
+        for diagnostic in error.diagnostics:
+            _add_sources(diagnostic, unit)
+        raise
+
+
+def _compile(
+    unit: Unit,
+    options: Options,
+    timer: Timer,
+    child: Child | None,
+    folder: str,
+    after: Callable[[str, Module], None] | None,
+) -> Result:
+    triton = find_triton() if needs_back_end(options) else None
+    module = _lower(unit, timer, after)
+    texts: dict[str, str] = {}
+    outcome: Outcome | None = None
+    if "mlir" in options.emit and not options.check:
+        with timer.step("print"):
+            texts["mlir"] = _print(module, triton, locations=False)
+    ptx_version = 0
+    if triton is not None:
+        with timer.step("print"):
+            located = _print(module, triton, locations=True)
+        features = versions.find_features(located)
+        ptx_version = versions.choose_ptx_version(
+            options.target.arch, triton.release, features, options.ptx_version
+        )
+        job = _job(module, located, options, ptx_version)
+        with timer.step("back end"):
+            outcome = _run_back_end(job, child)
+        timer.rows.extend((f"  {stage.name}", stage.seconds) for stage in outcome.stages)
+        if outcome.facts is None:
+            from teenyc.backend.gpu.failure import describe_failure
+
+            raise describe_failure(outcome, unit, options, located, _versions(triton), folder)
+        texts.update((stage.name, stage.text) for stage in outcome.stages if stage.text is not None)
+        _check_ptx(texts.get("ptx"), unit, ptx_version)
+    metadata = _metadata(unit, module, options, triton, outcome, ptx_version)
+    return Result(unit, texts, metadata, tuple(timer.rows), outcome.stderr if outcome else "")
+
+
+def _lower(unit: Unit, timer: Timer, after: Callable[[str, Module], None] | None) -> Module:
+    with timer.step("load front end"), _our_bug("loading the front end", None):
+        from teenyc import frontend, passes
+    with timer.step("front end"), _our_bug("the front end", None):
+        module = frontend.lower_unit(unit)
+    if after is not None:
+        after("front end", module)
+    done = "the front end"
+
+    def seen(name: str, module: Module) -> None:
+        nonlocal done
+        done = f"pass `{name}`"
+        if after is not None:
+            after(name, module)
+
+    with timer.step("passes"), _our_bug("the passes", lambda: (done, module)):
+        passes.run(module, after=seen)
+    return module
+
+
+@contextmanager
+def _our_bug(where: str, state: Callable[[], tuple[str, Module]] | None) -> Iterator[None]:
+    """Turn an exception that is no diagnostic into I0000 with the pass and the IR around it."""
+    try:
+        yield
+    except TeenyError:
+        raise
+    except Exception as error:
+        import traceback
+
+        found = I0000.error(where=where, what=f"{type(error).__name__}: {error}")
+        found.note("".join(traceback.format_exception(error)[-6:]).rstrip())
+        if state is not None:
+            done, module = state()
+            found.note(f"the IR after {done}:\n{_printed_anyhow(module)}")
+        raise found.help("this is a bug of teenyc: please report it with the unit") from error
+
+
+def _printed_anyhow(module: Module) -> str:
+    try:
+        from teenyc.ir.printer import print_module
+
+        return print_module(module)
+    except Exception as error:  # noqa: BLE001 - the module may be as broken as can be
+        return f"(cannot be printed: {error})"
+
+
+def _print(module: Module, triton: Triton | None, *, locations: bool) -> str:
+    from teenyc.ir.printer import Dialect, print_module
+
+    release = triton.release if triton else versions.NEWEST
+    dialect = Dialect(
+        cache_policy_attribute=release.cache_policy_attribute,
+        bare_descriptor_type=release.bare_descriptor_type,
+        has_negf=release.has_negf,
+    )
+    with _our_bug("printing the module", None):
+        return print_module(module, dialect=dialect, locations=locations)
+
+
+def _job(module: Module, mlir: str, options: Options, ptx_version: int) -> libtriton.Job:
+    attributes = module.attributes
+    return libtriton.Job(
+        mlir=mlir,
+        arch=versions.arch_number(options.target.arch),
+        ptx_version=ptx_version,
+        fp_fusion=_fp_fusion(module, options),
+        num_warps=attributes["num_warps"],
+        num_stages=attributes["num_stages"],
+        num_ctas=attributes["num_ctas"],
+        maxnreg=attributes["maxnreg"],
+        emit=tuple(kind for kind in options.emit if kind != "mlir"),
+    )
+
+
+def _fp_fusion(module: Module, options: Options) -> bool:
+    if options.fp_fusion is not None:
+        return options.fp_fusion
+    return bool(module.attributes["enable_fp_fusion"])
+
+
+def _run_back_end(job: libtriton.Job, child: Child | None) -> Outcome:
+    if child is None:
+        from teenyc.backend.gpu.child import Child as Process
+
+        child = Process.start()
+    return child.run(job)
+
+
+def _check_ptx(text: str | None, unit: Unit, ptx_version: int) -> None:
+    """The PTX is what the metadata will say of it."""
+    if text is None:
+        return
+    from teenyc.backend.gpu.ptx import parse_ptx
+
+    header = parse_ptx(text)
+    if header is None or header.entries != (unit.entry_point,) or header.version != ptx_version:
+        raise I0000.error(where="the GPU back end", what=f"its PTX is not what was asked for: {header}")
+
+
+def _versions(triton: Triton | None) -> tuple[tuple[str, str], ...]:
+    rows = [("language", str(units.LANGUAGE)), ("teenyc", __version__)]
+    return (*rows, ("triton", triton.version)) if triton else tuple(rows)
+
+
+def _metadata(
+    unit: Unit,
+    module: Module,
+    options: Options,
+    triton: Triton | None,
+    outcome: Outcome | None,
+    ptx_version: int,
+) -> Metadata:
+    facts = outcome.facts if outcome else None
+    num_warps = facts.num_warps if facts else module.attributes["num_warps"]
+    metadata = Metadata(
+        kernel=unit.kernel,
+        entry_point=unit.entry_point,
+        target=str(options.target),
+        params=tuple(Param(*row) for row in module.params),
+        num_warps=num_warps,
+        threads_per_block=32 * num_warps,
+        num_ctas=module.attributes["num_ctas"],
+        ptx_version=ptx_version,
+        fp_fusion=_fp_fusion(module, options),
+        versions=_versions(triton),
+    )
+    if facts is None:
+        return metadata
+    return metadata._replace(
+        shared_bytes=facts.shared_bytes,
+        global_scratch_bytes=facts.global_scratch_bytes,
+        global_scratch_align=facts.global_scratch_align,
+        profile_scratch_bytes=facts.profile_scratch_bytes,
+        profile_scratch_align=facts.profile_scratch_align,
+        tensor_memory=facts.tensor_memory,
+    )
+
+
+def _add_sources(diagnostic: Diagnostic, unit: Unit) -> None:
+    """Give each label the line it points at, so that it can be rendered without the unit."""
+    texts = {unit.file: unit.body, f"{units.DSL_MODULE}.py": unit.dsl_text or ""}
+    for label in diagnostic.labels:
+        lines = texts.get(label.span.file, "").splitlines()
+        if label.source is None and 0 < label.span.line <= len(lines):
+            label.source = lines[label.span.line - 1]
