@@ -46,8 +46,7 @@ def group(name: str) -> tuple[str, ...]:
 def install(session: nox.Session, *requirements: str, libtriton: str | None = None) -> None:
     """Install the seven packages in editable form with `requirements`, unless that is done.
 
-    A stamp in the environment remembers what was installed: the arguments, the metadata of the
-    packages, and the text of the kernel language, which its build hook copies into the package.
+    A stamp in the environment remembers the arguments and the metadata of the packages.
     """
     wanted = list(requirements)
     if libtriton is not None and sys.platform == "linux":
@@ -61,10 +60,8 @@ def install(session: nox.Session, *requirements: str, libtriton: str | None = No
         )
     ]
     digest = hashlib.sha256(json.dumps([wanted, editable]).encode())
-    language = ROOT / "packages" / "teeny-triton"
-    for path in sorted([*ROOT.glob("packages/*/pyproject.toml"), *language.rglob("*.py*")]):
-        if "tests" not in path.parts and path.suffix in {".py", ".pyi", ".toml"}:
-            digest.update(path.name.encode() + path.read_bytes())
+    for path in sorted(ROOT.glob("packages/*/pyproject.toml")):
+        digest.update(path.read_bytes())
     stamp = Path(session.virtualenv.location) / "workspace.sha256"
     if stamp.is_file() and stamp.read_text(encoding="utf-8") == digest.hexdigest():
         return
@@ -107,9 +104,7 @@ def types(session: nox.Session) -> None:
     install(session, *group("types"))
     # One run for each folder of tests, which are no packages and may repeat a module's name.
     for name in PACKAGES:
-        paths = [
-            f"packages/{name}/{part}" for part in ("src", "tests", "embed.py", "hatch_build.py")
-        ]
+        paths = [f"packages/{name}/{part}" for part in ("src", "tests", "hatch_build.py")]
         session.run("mypy", *existing(*paths))
     for paths in (["tests", "conftest.py", "noxfile.py"], ["examples"], ["benchmarks"]):
         if any(list((ROOT / path).rglob("*.py")) or path.endswith(".py") for path in paths):
