@@ -1,0 +1,29 @@
+"""The kernel language: `import teeny_triton as tl`.
+
+An operation or type is loaded when it is first asked for, and what is not in the language is an
+AttributeError. The types that checkers see stand in `__init__.pyi`, which is generated.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from teeny_triton._surface import MODULES, __all__
+from teeny_triton.host import Const, DeviceArray, auto, constexpr, typed
+
+_ = (Const, DeviceArray, auto, constexpr, typed)
+
+
+def __getattr__(name: str) -> Any:
+    module = MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module 'teeny_triton' has no attribute {name!r}", name=name)
+    from importlib import import_module
+
+    value = getattr(import_module(f"teeny_triton.triton.{module}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *MODULES, *__all__})

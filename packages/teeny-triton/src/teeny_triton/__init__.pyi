@@ -1,0 +1,201 @@
+"""The kernel language: `import teeny_triton as tl`.
+
+Generated from the kernel language's text by `python -m stubgen`; never edited.
+"""
+# fmt: off
+# ruff: noqa
+# mypy: disable-error-code="empty-body, override, overload-overlap, misc"
+# pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
+# pyright: reportInvalidTypeVarUse=false, reportUnusedParameter=false, reportPropertyTypeMismatch=false
+from teeny_triton.host import Const as Const, DeviceArray as DeviceArray, auto as auto, constexpr as constexpr, typed as typed
+from teeny_triton.triton.compare import (
+    maximum as maximum,
+    minimum as minimum,
+    where as where,
+)
+from teeny_triton.triton.composite import (
+    cdiv as cdiv,
+    zeros as zeros,
+    zeros_like as zeros_like,
+    sigmoid as sigmoid,
+    softmax as softmax,
+)
+from teeny_triton.triton.creation import (
+    arange as arange,
+    full as full,
+    cast as cast,
+    elem as elem,
+)
+from teeny_triton.triton.dtypes import (
+    Elem as Elem,
+    Bits as Bits,
+    Num as Num,
+    Float as Float,
+    MmaFloat as MmaFloat,
+    Int as Int,
+    i1 as i1,
+    i8 as i8,
+    i16 as i16,
+    i32 as i32,
+    i64 as i64,
+    u8 as u8,
+    u16 as u16,
+    u32 as u32,
+    u64 as u64,
+    f8e4m3 as f8e4m3,
+    f8e5m2 as f8e5m2,
+    f16 as f16,
+    bf16 as bf16,
+    f32 as f32,
+    f64 as f64,
+    int1 as int1,
+    int8 as int8,
+    int16 as int16,
+    int32 as int32,
+    int64 as int64,
+    uint8 as uint8,
+    uint16 as uint16,
+    uint32 as uint32,
+    uint64 as uint64,
+    float8e4nv as float8e4nv,
+    float8e5 as float8e5,
+    float16 as float16,
+    bfloat16 as bfloat16,
+    float32 as float32,
+    float64 as float64,
+)
+from teeny_triton.triton.enums import (
+    Axis as Axis,
+    PropagateNan as PropagateNan,
+)
+from teeny_triton.triton.iteration import (
+    range as range,
+    static_range as static_range,
+    static_assert as static_assert,
+)
+from teeny_triton.triton.linalg import (
+    dot as dot,
+)
+from teeny_triton.triton.math import (
+    exp as exp,
+    exp2 as exp2,
+    log as log,
+    log2 as log2,
+    sqrt as sqrt,
+    rsqrt as rsqrt,
+    abs as abs,
+)
+from teeny_triton.triton.memory import (
+    load as load,
+    store as store,
+)
+from teeny_triton.triton.program import (
+    program_id as program_id,
+    num_programs as num_programs,
+)
+from teeny_triton.triton.reduce import (
+    sum as sum,
+    max as max,
+    min as min,
+)
+from teeny_triton.triton.shape import (
+    broadcast as broadcast,
+    broadcast_to as broadcast_to,
+    expand_dims as expand_dims,
+    trans as trans,
+)
+from teeny_triton.triton.types import (
+    Rank as Rank,
+    R1 as R1,
+    R2 as R2,
+    R3 as R3,
+    R4 as R4,
+    R5 as R5,
+    Ptr as Ptr,
+    PtrTensor as PtrTensor,
+    Tensor as Tensor,
+)
+
+__all__ = [
+    "Axis",
+    "Bits",
+    "Const",
+    "DeviceArray",
+    "Elem",
+    "Float",
+    "Int",
+    "MmaFloat",
+    "Num",
+    "PropagateNan",
+    "Ptr",
+    "PtrTensor",
+    "R1",
+    "R2",
+    "R3",
+    "R4",
+    "R5",
+    "Rank",
+    "Tensor",
+    "arange",
+    "auto",
+    "bf16",
+    "bfloat16",
+    "broadcast",
+    "broadcast_to",
+    "cast",
+    "cdiv",
+    "constexpr",
+    "dot",
+    "elem",
+    "exp",
+    "exp2",
+    "expand_dims",
+    "f16",
+    "f32",
+    "f64",
+    "f8e4m3",
+    "f8e5m2",
+    "float16",
+    "float32",
+    "float64",
+    "float8e4nv",
+    "float8e5",
+    "full",
+    "i1",
+    "i16",
+    "i32",
+    "i64",
+    "i8",
+    "int1",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
+    "load",
+    "log",
+    "log2",
+    "maximum",
+    "minimum",
+    "num_programs",
+    "program_id",
+    "rsqrt",
+    "sigmoid",
+    "softmax",
+    "sqrt",
+    "static_assert",
+    "static_range",
+    "store",
+    "trans",
+    "typed",
+    "u16",
+    "u32",
+    "u64",
+    "u8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "uint8",
+    "where",
+    "zeros",
+    "zeros_like",
+]

@@ -1,0 +1,118 @@
+"""Host-side names of the kernel language: typed arrays, compile-time values, tuned defaults."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+
+from teeny_triton.codes import E0011, E0012
+from teeny_triton.triton import dtypes
+
+if TYPE_CHECKING:
+    from teeny_triton.scalar import Scalar
+
+_T = TypeVar("_T")
+_E = TypeVar("_E")
+
+Const = Annotated[_T, "const"]
+
+# dtype names of NumPy, ml_dtypes and torch -> ours
+_FOREIGN: dict[str, str] = {
+    "bool": "i1",
+    "int8": "i8",
+    "int16": "i16",
+    "int32": "i32",
+    "int64": "i64",
+    "uint8": "u8",
+    "uint16": "u16",
+    "uint32": "u32",
+    "uint64": "u64",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "float32": "f32",
+    "float64": "f64",
+    "float8_e4m3fn": "f8e4m3",
+    "float8_e5m2": "f8e5m2",
+}
+
+
+class constexpr:  # noqa: N801 - Triton's name
+    """Annotation of a compile-time parameter, and wrapper of a compile-time value."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value.value if isinstance(value, constexpr) else value
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.value == (other.value if isinstance(other, constexpr) else other))
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __repr__(self) -> str:
+        return f"constexpr({self.value!r})"
+
+
+class DeviceArray(Generic[_E]):
+    """An array with its dtype: `array` as it was given, `dtype` the name of its element type."""
+
+    __slots__ = ("array", "dtype")
+
+    def __init__(self, array: Any, dtype: str) -> None:
+        self.array = array
+        self.dtype = dtype
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self.array.__dlpack_device__()
+
+    def __add__(self, offset: int) -> DeviceArray[_E]:
+        raise E0011.error(name="pointer + offset").help("slice the array, or add inside the kernel")
+
+    def __repr__(self) -> str:
+        return f"DeviceArray({self.dtype}, {self.array!r})"
+
+
+def typed(array: Any, dtype: type[Scalar] | None = None) -> DeviceArray[Any]:
+    """The array with its dtype attached, so that checkers see it at a launch; nothing is copied.
+
+    Without `dtype` it is the array's own; with it, elements of the same size are read as that dtype
+    (`typed(bits_uint16, bf16)`).
+
+    Raises:
+        LaunchError: E0012 when the array has no dtype that kernels know, or one of another size.
+    """
+    found = str(getattr(array, "dtype", type(array).__name__)).rpartition(".")[2]
+    own: type[Scalar] | None = getattr(dtypes, _FOREIGN.get(found, found), None)
+    if dtype is None:
+        if own is None:
+            raise E0012.error(found=found, wanted="any dtype").help(
+                "pass the dtype: `typed(array, f32)`"
+            )
+        return DeviceArray(array, own.name)
+    size = getattr(array, "itemsize", None)
+    known = own.itemsize if own is not None else size if isinstance(size, int) else dtype.itemsize
+    if known != dtype.itemsize:
+        raise E0012.error(found=found, wanted=dtype.name).help(
+            f"convert the array first, or pass the dtype of {known} bytes that it holds"
+        )
+    return DeviceArray(array, dtype.name)
+
+
+class Auto:
+    """Default of a compile-time parameter whose value a tuner chooses."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "auto()"
+
+
+_AUTO = Auto()
+
+
+def auto() -> Any:
+    """Default of a compile-time parameter whose value a tuner chooses."""
+    return _AUTO

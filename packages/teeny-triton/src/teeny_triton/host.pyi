@@ -1,0 +1,76 @@
+"""Types of host.py, written by hand: what a checker should see at a launch is not what runs there."""
+# pyright: reportInvalidTypeVarUse=false
+
+from typing import Annotated, Any, TypeAlias, TypeVar, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from teeny_triton.triton.dtypes import (
+    E,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    u64,
+)
+from teeny_triton.triton.types import Inv, Ptr
+
+_T = TypeVar("_T")
+Const = Annotated[_T, "const"]  # Const[int] *is* int for a checker
+constexpr: TypeAlias = Any  # Triton's spelling: unchecked
+
+class DeviceArray(Ptr[E]):
+    """An array with its dtype: `array` as it was given, `dtype` the name of its element type."""
+
+    array: Any
+    dtype: str
+    def __init__(self, array: Any, dtype: str) -> None: ...
+    def __dlpack__(self, *, stream: Inv[E] | None = ..., **options: Any) -> Any: ...
+    def __dlpack_device__(self) -> Any: ...
+    def __add__(self, o: int, /) -> DeviceArray[E]: ...
+
+@overload
+def typed(array: npt.NDArray[np.float32], dtype: None = None) -> DeviceArray[f32]:
+    """The array with its dtype attached, so that checkers see it at a launch; nothing is copied.
+
+    Without `dtype` it is the array's own; with it, elements of the same size are read as that dtype
+    (`typed(bits_uint16, bf16)`).
+
+    Raises:
+        LaunchError: E0012 when the array has no dtype that kernels know, or one of another size.
+    """
+
+@overload
+def typed(array: npt.NDArray[np.float64], dtype: None = None) -> DeviceArray[f64]: ...
+@overload
+def typed(array: npt.NDArray[np.float16], dtype: None = None) -> DeviceArray[f16]: ...
+@overload
+def typed(array: npt.NDArray[np.int32], dtype: None = None) -> DeviceArray[i32]: ...
+@overload
+def typed(array: npt.NDArray[np.int64], dtype: None = None) -> DeviceArray[i64]: ...
+@overload
+def typed(array: npt.NDArray[np.bool_], dtype: None = None) -> DeviceArray[i1]: ...
+@overload
+def typed(array: npt.NDArray[np.int8], dtype: None = None) -> DeviceArray[i8]: ...
+@overload
+def typed(array: npt.NDArray[np.int16], dtype: None = None) -> DeviceArray[i16]: ...
+@overload
+def typed(array: npt.NDArray[np.uint8], dtype: None = None) -> DeviceArray[u8]: ...
+@overload
+def typed(array: npt.NDArray[np.uint16], dtype: None = None) -> DeviceArray[u16]: ...
+@overload
+def typed(array: npt.NDArray[np.uint32], dtype: None = None) -> DeviceArray[u32]: ...
+@overload
+def typed(array: npt.NDArray[np.uint64], dtype: None = None) -> DeviceArray[u64]: ...
+@overload
+def typed(array: object, dtype: type[E]) -> DeviceArray[E]: ...
+def auto() -> Any:
+    """Default of a compile-time parameter whose value a tuner chooses."""

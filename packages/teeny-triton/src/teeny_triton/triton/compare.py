@@ -1,0 +1,40 @@
+"""Choosing between values."""
+
+from teeny_triton.rules import binary, rule
+from teeny_triton.triton.enums import PropagateNan
+
+
+@binary
+def maximum(x, y, propagate_nan: PropagateNan = PropagateNan.NONE):
+    """The greater of x and y, elementwise; both are broadcast to one shape, of one dtype.
+
+    A NaN gives the other operand, or, with `propagate_nan=PropagateNan.ALL`, NaN.
+    """
+    ...
+
+
+@binary
+def minimum(x, y, propagate_nan: PropagateNan = PropagateNan.NONE):
+    """The smaller of x and y, elementwise; both are broadcast to one shape, of one dtype.
+
+    A NaN gives the other operand, or, with `propagate_nan=PropagateNan.ALL`, NaN.
+    """
+    ...
+
+
+@rule(condition="Mask", x="Tensor[F, R]", y="Tensor[F, R] | F | float", returns="Tensor[F, R]")
+@rule(condition="Mask", x="Tensor[E, R]", y="Tensor[E, R] | E | int", returns="Tensor[E, R]")
+@rule(condition="Mask", x="E | int", y="Tensor[E, R]", returns="Tensor[E, R]")
+@rule(condition="Mask", x="F | float", y="Tensor[F, R]", returns="Tensor[F, R]")
+@rule(condition="Tensor[i1, R]", x="int", y="int", returns="Tensor[i32, R]")
+@rule(condition="Tensor[i1, R]", x="float", y="float", returns="Tensor[f32, R]")
+@rule(condition="Tensor[i1, R]", x="E", y="E | int", returns="Tensor[E, R]")
+@rule(condition="Tensor[i1, R]", x="F", y="F | float", returns="Tensor[F, R]")
+@rule(condition="Tensor[i1, R]", x="int", y="E", returns="Tensor[E, R]")
+@rule(condition="i1", x="E", y="E | int", returns="E")
+def where(condition, x, y):
+    """x where the condition holds, else y, elementwise; all three are broadcast to one shape.
+
+    `condition` is i1; x and y have one dtype. Both are computed: a load that must not happen is masked.
+    """
+    ...

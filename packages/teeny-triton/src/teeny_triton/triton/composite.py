@@ -1,0 +1,43 @@
+"""What the language says in itself: these bodies are compiled like a helper of the kernel."""
+
+from teeny_triton.rules import elementwise, on_host, rule
+
+
+@on_host
+@rule(x="int", div="int", returns="int")
+@rule(x="I", div="I | int", returns="I")
+def cdiv(x, div):
+    """x / div rounded up, for x >= 0 and div > 0; also works on Python integers outside a kernel."""
+    return (x + (div - 1)) // div
+
+
+@rule(k=(1, 2, 3), shape="Shape{k}", dtype="type[E]", returns="Tensor[E, R{k}]")
+@rule(shape="AnyShape", dtype="type[E]", returns="Tensor[E, Any]")
+def zeros(shape, dtype):
+    """A tensor of zeros. `shape` is a tuple of powers of two known at compile time."""
+    return full(shape, 0, dtype)
+
+
+@rule(input="Tensor[E, R]", returns="Tensor[E, R]")
+def zeros_like(input):
+    """A tensor of zeros with the shape and dtype of `input`."""
+    return zeros(input.shape, input.dtype)
+
+
+@elementwise("F")
+def sigmoid(x):
+    """1 / (1 + exp(-x)) of each element; f32 or f64."""
+    return 1 / (1 + exp(-x))
+
+
+@rule(x="Tensor[F, R]", dim="int | None", returns="Tensor[F, R]")
+def softmax(x, dim=None, keep_dims: bool = False, ieee_rounding: bool = False):
+    """exp(x - max) / sum(exp(x - max)) along the axis `dim` (0 when None); f32 or f64.
+
+    The shape is kept, whatever `keep_dims` says.
+    """
+    static_assert(not ieee_rounding, "softmax with ieee_rounding is not supported in this version")
+    axis: constexpr = 0 if dim is None else dim
+    z = x - max(x, axis, keep_dims=True)
+    num = exp(z)
+    return num / sum(num, axis, keep_dims=True)

@@ -1,0 +1,44 @@
+"""What the language says in itself: these bodies are compiled like a helper of the kernel.
+
+Generated from the kernel language's text by `python -m stubgen`; never edited.
+"""
+# fmt: off
+# ruff: noqa
+# mypy: disable-error-code="empty-body, override, overload-overlap, misc"
+# pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
+# pyright: reportInvalidTypeVarUse=false, reportUnusedParameter=false, reportPropertyTypeMismatch=false
+from typing import Any, overload
+
+from teeny_triton.triton.dtypes import E, F, I
+from teeny_triton.triton.types import R1, R2, R3, Tensor, R
+
+@overload
+def cdiv(x: int, div: int) -> int:
+    """x / div rounded up, for x >= 0 and div > 0; also works on Python integers outside a kernel."""
+@overload
+def cdiv(x: I, div: I | int) -> I: ...
+
+@overload
+def zeros(shape: tuple[int], dtype: type[E]) -> Tensor[E, R1]:
+    """A tensor of zeros. `shape` is a tuple of powers of two known at compile time."""
+@overload
+def zeros(shape: tuple[int, int], dtype: type[E]) -> Tensor[E, R2]: ...
+@overload
+def zeros(shape: tuple[int, int, int], dtype: type[E]) -> Tensor[E, R3]: ...
+@overload
+def zeros(shape: list[int] | tuple[int, ...], dtype: type[E]) -> Tensor[E, Any]: ...
+
+def zeros_like(input: Tensor[E, R]) -> Tensor[E, R]:
+    """A tensor of zeros with the shape and dtype of `input`."""
+
+@overload
+def sigmoid(x: Tensor[F, R]) -> Tensor[F, R]:
+    """1 / (1 + exp(-x)) of each element; f32 or f64."""
+@overload
+def sigmoid(x: F) -> F: ...
+
+def softmax(x: Tensor[F, R], dim: int | None = None, keep_dims: bool = False, ieee_rounding: bool = False) -> Tensor[F, R]:
+    """exp(x - max) / sum(exp(x - max)) along the axis `dim` (0 when None); f32 or f64.
+
+    The shape is kept, whatever `keep_dims` says.
+    """
