@@ -1,4 +1,4 @@
-"""teenyc: the kernel compiler. It takes the text of a unit and returns MLIR, PTX and metadata; it runs no user code."""
+"""teenyc: the kernel compiler. Text of a unit in, MLIR, PTX and metadata out; no user code runs."""
 
 __all__ = ["__version__"]
 

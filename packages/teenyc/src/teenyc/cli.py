@@ -1,18 +1,19 @@
-"""The `teenyc` command, in rustc's manner. Exit status: 0 done, 1 diagnostics, 2 wrong usage, 3 our own bug.
+"""The `teenyc` command. Exit status: 0 done, 1 diagnostics, 2 wrong usage, 3 our own bug.
 
-Diagnostics go to standard error, with `--error-format json` one JSON object a line (`Diagnostic.to_json`).
-Heavy imports happen where they are used: the start of the process is part of every cold compile.
+Diagnostics go to standard error, with `--error-format json` one JSON object a line (the form of
+`Diagnostic.to_json`). Heavy imports happen where they are used: the start of the process is part of
+every cold compile.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from teeny_macros.codes import I0000
 from teeny_macros.diagnostics import InternalError, TeenyError
-
 from teenyc import __version__, options
 from teenyc.options import Command, UsageError
 
@@ -78,7 +79,11 @@ def _rendered(diagnostic: Diagnostic, error_format: str) -> str:
 
     if error_format == "human":
         return render.render_full(diagnostic)
-    return render.render_github(diagnostic) if error_format == "github" else render.render_concise(diagnostic)
+    return (
+        render.render_github(diagnostic)
+        if error_format == "github"
+        else render.render_concise(diagnostic)
+    )
 
 
 def _run(command: Command) -> int:
@@ -148,7 +153,7 @@ def _read(unit: str) -> str:
     try:
         if unit == "-":
             return sys.stdin.buffer.read().decode()
-        with open(unit, encoding="utf-8", newline="\n") as file:
+        with Path(unit).open(encoding="utf-8", newline="\n") as file:
             return file.read()
     except OSError as error:
         raise UsageError(f"cannot read `{unit}`: {error.strerror}") from error

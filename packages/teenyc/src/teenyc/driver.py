@@ -1,4 +1,4 @@
-"""The stage table: unit text -> front end -> IR passes -> MLIR text -> back end -> texts and metadata.
+"""The stage table: unit -> front end -> IR passes -> MLIR text -> back end -> texts and metadata.
 
 Nothing is written here but a failed back end's reproducer; cli.py and worker.py write and report.
 """
@@ -13,7 +13,6 @@ from teeny_macros import unit as units
 from teeny_macros.artifact import Metadata, Param
 from teeny_macros.codes import I0000
 from teeny_macros.diagnostics import Diagnostic, TeenyError
-
 from teenyc import __version__
 from teenyc.backend.gpu import libtriton, versions
 from teenyc.codes import E0199, E0701, E0709, E0710
@@ -69,8 +68,10 @@ def find_triton() -> Triton:
     """The installed Triton, not loaded. Raises E0701 (absent) or E0702 (not supported)."""
     folder = libtriton.find_folder()
     if folder is None:
-        raise E0701.error().help("install it: `pip install 'teenyc[cuda]'` (Linux)").help(
-            "`--check` and `--target interpret` work without it"
+        raise (
+            E0701.error()
+            .help("install it: `pip install 'teenyc[cuda]'` (Linux)")
+            .help("`--check` and `--target interpret` work without it")
         )
     version = libtriton.find_version(folder)
     return Triton(version, versions.release_of(version))
@@ -125,7 +126,7 @@ def compile_text(
     folder: str = ".",
     after: Callable[[str, Module], None] | None = None,
 ) -> Result:
-    """Compile one unit. `child` is a back-end process that is already started; `after` sees each pass.
+    """Compile one unit. `child` is a started back-end process; `after` sees the IR after each pass.
 
     Raises TeenyError: each fault of the unit with its place in the body, or I0000 for our own bugs.
     """
@@ -134,7 +135,7 @@ def compile_text(
     with timer.step("read"):
         unit = (dsl or DslTexts()).complete(units.parse(text))
     try:
-        return _compile(unit, options, timer, child, folder, after)
+        return _compile(unit, options, timer, child=child, folder=folder, after=after)
     except TeenyError as error:
         for diagnostic in error.diagnostics:
             _add_sources(diagnostic, unit)
@@ -145,6 +146,7 @@ def _compile(
     unit: Unit,
     options: Options,
     timer: Timer,
+    *,
     child: Child | None,
     folder: str,
     after: Callable[[str, Module], None] | None,
@@ -171,10 +173,14 @@ def _compile(
         if outcome.facts is None:
             from teenyc.backend.gpu.failure import describe_failure
 
-            raise describe_failure(outcome, unit, options, located, _versions(triton), folder)
+            raise describe_failure(
+                outcome, unit, options, mlir=located, versions=_versions(triton), folder=folder
+            )
         texts.update((stage.name, stage.text) for stage in outcome.stages if stage.text is not None)
         _check_ptx(texts.get("ptx"), unit, ptx_version)
-    metadata = _metadata(unit, module, options, triton, outcome, ptx_version)
+    metadata = _metadata(
+        unit, module, options, triton=triton, outcome=outcome, ptx_version=ptx_version
+    )
     return Result(unit, texts, metadata, tuple(timer.rows), outcome.stderr if outcome else "")
 
 
@@ -275,7 +281,9 @@ def _check_ptx(text: str | None, unit: Unit, ptx_version: int) -> None:
 
     header = parse_ptx(text)
     if header is None or header.entries != (unit.entry_point,) or header.version != ptx_version:
-        raise I0000.error(where="the GPU back end", what=f"its PTX is not what was asked for: {header}")
+        raise I0000.error(
+            where="the GPU back end", what=f"its PTX is not what was asked for: {header}"
+        )
 
 
 def _versions(triton: Triton | None) -> tuple[tuple[str, str], ...]:
@@ -287,6 +295,7 @@ def _metadata(
     unit: Unit,
     module: Module,
     options: Options,
+    *,
     triton: Triton | None,
     outcome: Outcome | None,
     ptx_version: int,

@@ -1,4 +1,4 @@
-"""The environment variables of teenyc, and the only place that reads them. An empty one counts as unset."""
+"""The environment variables of teenyc; only this file reads them. An empty one counts as unset."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ TEENYC_PTX_VERSION = Variable(
 )
 VARIABLES = (TEENYC_PTX_VERSION,)
 
-# All that the back end's process keeps: how to find files and how text is encoded. libtriton and LLVM read
-# dozens of variables (TRITON_*, MLIR_*, DISABLE_LLVM_OPT ...), each of which would change code or print.
+# All that the back end's process keeps: how to find files and how text is encoded. libtriton and LLVM
+# read dozens of variables (TRITON_*, MLIR_*, DISABLE_LLVM_OPT ...); each would change code or print.
 _BACK_END_KEEPS = frozenset(
     (
         "HOME",
@@ -46,6 +46,7 @@ def read(variable: Variable) -> str | None:
 
 def clear_for_back_end() -> None:
     """Remove from this process's environment all that could reach libtriton or LLVM."""
+    own = {variable.name for variable in VARIABLES}
     for name in list(os.environ):
-        if name not in _BACK_END_KEEPS:
+        if name not in _BACK_END_KEEPS and name not in own:
             del os.environ[name]

@@ -1,6 +1,6 @@
-"""What a run of teenyc is asked: the command line, read by a small table-driven parser, and `Options`.
+"""What a run of teenyc is asked: the command line, read by a small parser, and `Options`.
 
-argparse is not used: its import alone takes a tenth of a warm compile. Compiling options are immutable; they
+argparse is not used: its import alone takes a tenth of a warm compile. Options are immutable and
 print back as the arguments they came from (for reproducers).
 """
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from teeny_macros.artifact import STAGES
 from teeny_macros.target import CUDA_TRIPLE, Target
-
 from teenyc import env
 from teenyc.backend.gpu.versions import format_ptx_version, parse_ptx_version
 
@@ -74,8 +73,8 @@ class UsageError(Exception):
 class Options(NamedTuple):
     """What decides the result of compiling one unit.
 
-    `emit` names the stages to keep; `fp_fusion` None means as the unit's entry point says; `ptx_version` 84
-    is PTX 8.4, None the oldest that carries the kernel.
+    `emit` names the stages to keep; `fp_fusion` None means as the unit's entry point says;
+    `ptx_version` 84 is PTX 8.4, None the oldest that carries the kernel.
     """
 
     target: Target
@@ -98,7 +97,7 @@ class Options(NamedTuple):
 
 
 class Command(NamedTuple):
-    """A command line taken apart, each value still text; `compile_options` reads those that compile."""
+    """A command line taken apart, each value still text; see `compile_options`."""
 
     unit: str | None = None
     target: str = CUDA_TRIPLE

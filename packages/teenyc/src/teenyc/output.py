@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from teeny_macros.artifact import SUFFIXES
@@ -14,23 +16,20 @@ if TYPE_CHECKING:
 
 
 def write_file(folder: str, name: str, text: str) -> str:
-    """Write `text` (UTF-8, `\\n` line ends) and return the path. Raises E0708 when that is impossible."""
-    path = os.path.join(folder, name)
-    aside = f"{path}.{os.getpid()}.part"
+    """Write `text` as UTF-8 and return the path. Raises E0708 when that is impossible."""
+    path = Path(folder, name)
+    aside = path.with_name(f"{name}.{os.getpid()}.part")
     try:
-        os.makedirs(folder, exist_ok=True)
-        with open(aside, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.replace(aside, path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        aside.write_text(text, encoding="utf-8", newline="\n")
+        aside.replace(path)
     except OSError as error:
-        try:
-            os.unlink(aside)
-        except OSError:
-            pass  # it never came to be
+        with suppress(OSError):  # it may never have come to be
+            aside.unlink()
         raise E0708.error(path=path, reason=error.strerror or str(error)).help(
             "choose another folder with `-o`"
         ) from error
-    return path
+    return str(path)
 
 
 def write_result(result: Result, target: Target, folder: str) -> dict[str, str]:
@@ -42,7 +41,8 @@ def write_result(result: Result, target: Target, folder: str) -> dict[str, str]:
 
     name = result.unit.entry_point
     paths = {
-        stage: write_file(folder, name + SUFFIXES[stage], text) for stage, text in result.texts.items()
+        stage: write_file(folder, name + SUFFIXES[stage], text)
+        for stage, text in result.texts.items()
     }
     if target.kind == "interpret":
         paths["unit"] = write_file(folder, f"{name}.unit", result.unit.render())

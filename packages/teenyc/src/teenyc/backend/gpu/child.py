@@ -1,8 +1,8 @@
 """The back end's process: libtriton runs here, so that its death costs one kernel and nothing more.
 
-`Child.start()` forks before libtriton is loaded (or after, in a worker, where the child inherits it); where
-forking is impossible or unsafe a fresh interpreter runs `python -m teenyc.backend.gpu.child`. One JSON request goes
-in, JSON records come out, the last of them `done`; a child that ends without it has died.
+`Child.start()` forks before libtriton is loaded (or after, in a worker, where the child inherits
+it); where forking is impossible or unsafe a fresh interpreter runs this module. One JSON request
+goes in, JSON records come out, the last of them `done`; a child that ends without it has died.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class StageResult(NamedTuple):
 class Outcome(NamedTuple):
     """What became of a job.
 
-    `facts` is None unless all went well; then `failure` is None. `failure` is one of `died`, `refused` (a
-    stage did not accept the module), `broken` (libtriton cannot be loaded) and `bug`; `stage` is where, `reason`
-    the exception's text, the exit status in words or a traceback.
+    `facts` is None unless all went well; then `failure` is None. `failure` is one of `died`,
+    `refused` (a stage did not accept the module), `broken` (libtriton cannot be loaded) and `bug`;
+    `stage` is where, `reason` the exception's text, the exit status in words or a traceback.
     """
 
     stages: tuple[StageResult, ...]
@@ -54,7 +54,12 @@ class Child:
     """A started back-end process that waits for its one job."""
 
     def __init__(
-        self, pid: int, requests: int, records: int, stderr: IO[bytes], wait: Callable[[], int]
+        self,
+        pid: int,
+        requests: int,
+        records: int,
+        stderr: IO[bytes],
+        wait: Callable[[bool], int | None],
     ) -> None:
         self._pid = pid
         self._requests = requests
@@ -78,22 +83,27 @@ class Child:
             pass  # it is dead already: its records and status tell
         with os.fdopen(self._records, "rb") as stream:
             lines = stream.read().splitlines()
-        status = self._wait()
+        status = self._wait(True) or 0
         self._stderr.seek(0)
         stderr = self._stderr.read().decode(errors="replace")
         self._stderr.close()
         return _outcome(lines, status, stderr)
+
+    def is_waiting(self) -> bool:
+        """Whether the process still lives and waits for its job."""
+        return not self._used and self._wait(False) is None
 
     def dismiss(self) -> None:
         """End the process if it never got its job (there was an error before the back end)."""
         if self._used:
             return
         self._used = True
-        os.kill(self._pid, signal.SIGTERM)
+        if self._wait(False) is None:
+            os.kill(self._pid, signal.SIGTERM)
         os.close(self._requests)
         os.close(self._records)
         self._stderr.close()
-        self._wait()
+        self._wait(True)
 
 
 def _can_fork() -> bool:
@@ -109,7 +119,7 @@ def _anonymous_file() -> IO[bytes]:
         return os.fdopen(os.memfd_create("stderr"), "w+b")
     import tempfile  # costs 10 ms, only needed here
 
-    return tempfile.TemporaryFile()  # type: ignore[return-value]
+    return tempfile.TemporaryFile()
 
 
 def _fork() -> Child:
@@ -132,14 +142,14 @@ def _fork() -> Child:
             os._exit(status)  # never return into the caller's stack
     os.close(request_in)
     os.close(record_out)
-    return Child(pid, request_out, record_in, stderr, lambda: os.waitpid(pid, 0)[1])
+    return Child(pid, request_out, record_in, stderr, _waiter(pid))
 
 
 def _spawn() -> Child:
     import subprocess  # costs 10 ms, only needed here
 
     stderr = _anonymous_file()
-    process = subprocess.Popen(  # noqa: S603 - our own interpreter
+    process = subprocess.Popen(
         [sys.executable, "-m", "teenyc.backend.gpu.child"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -150,12 +160,28 @@ def _spawn() -> Child:
     requests, records = os.dup(process.stdin.fileno()), os.dup(process.stdout.fileno())
     process.stdin.close()
     process.stdout.close()
-    # The wait status in the form of `waitpid`: signal number, or exit status in the high byte.
-    return Child(process.pid, requests, records, stderr, lambda: _as_wait_status(process.wait()))
+
+    def wait(block: bool) -> int | None:
+        code = process.wait() if block else process.poll()
+        if code is None:
+            return None
+        return -code if code < 0 else code << 8  # in the form of `waitpid`
+
+    return Child(process.pid, requests, records, stderr, wait)
 
 
-def _as_wait_status(returncode: int) -> int:
-    return -returncode if returncode < 0 else returncode << 8
+def _waiter(pid: int) -> Callable[[bool], int | None]:
+    """Waits for a forked child; its status is kept, for `waitpid` gives it only once."""
+    ended: list[int] = []
+
+    def wait(block: bool) -> int | None:
+        if not ended:
+            found, status = os.waitpid(pid, 0 if block else os.WNOHANG)
+            if found:
+                ended.append(status)
+        return ended[0] if ended else None
+
+    return wait
 
 
 def _serve(requests: int, records: int) -> None:
@@ -191,7 +217,7 @@ def _serve(requests: int, records: int) -> None:
         )
     except libtriton.StageError as error:
         write(_REFUSED, stage=error.stage, reason=str(error))
-    except BaseException:  # whatever it is, the caller must hear of it
+    except BaseException:  # noqa: BLE001 - whatever it is, the caller must hear of it
         import traceback
 
         write(_BUG, stage="", reason=traceback.format_exc())

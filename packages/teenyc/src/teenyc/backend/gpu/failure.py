@@ -1,4 +1,4 @@
-"""What to say when the back end fails: the code, the place in the unit, and a one-file reproducer."""
+"""What to say when the back end fails: the code, the place in the unit, a one-file reproducer."""
 
 from __future__ import annotations
 
@@ -16,16 +16,22 @@ if TYPE_CHECKING:
     from teenyc.backend.gpu.child import Outcome
     from teenyc.options import Options
 
-# `file:line:column: error: text` of MLIR, also with the file in quotes (a location printed by a pass).
+# `file:line:column: error: text` of MLIR, also with the file in quotes (as some passes print it).
 _PLACE = re.compile(r'^(?:loc\()?"?([^":\n]+)"?:(\d+):(\d+)\)?: (error|warning|remark|note): (.*)$')
 _LONGEST_NOTE = 12  # lines
 _DELIMITER = "END_OF_TEENY_UNIT"
 
 
 def describe_failure(
-    outcome: Outcome, unit: Unit, options: Options, mlir: str, versions: tuple[tuple[str, str], ...], folder: str
+    outcome: Outcome,
+    unit: Unit,
+    options: Options,
+    *,
+    mlir: str,
+    versions: tuple[tuple[str, str], ...],
+    folder: str,
 ) -> TeenyError:
-    """The coded error of a failed `outcome`; writes `<entry>.reproducer.sh` into `folder` and names it."""
+    """The coded error of a failed `outcome`; writes `<entry>.reproducer.sh` into `folder`."""
     places = [match for match in map(_PLACE.match, outcome.stderr.splitlines()) if match]
     errors = [match for match in places if match[4] == "error"]
     if outcome.failure == "broken":
@@ -34,32 +40,47 @@ def describe_failure(
             "install it anew: `pip install --force-reinstall 'teenyc[cuda]'`"
         )
     if outcome.failure == "bug":
-        error = I0000.error(where="the GPU back end's process", what="it failed outside every stage")
+        error = I0000.error(
+            where="the GPU back end's process", what="it failed outside every stage"
+        )
         error.note(outcome.reason.rstrip())
     elif outcome.failure == "died":
-        error = E0703.at(_span(errors, unit), "while compiling this", stage=f"`{outcome.stage}`", how=outcome.reason)
+        error = E0703.at(
+            _span(errors, unit),
+            "while compiling this",
+            stage=f"`{outcome.stage}`",
+            how=outcome.reason,
+        )
     elif outcome.stage == "mlir":
         error = E0704.error().note(_around(errors, mlir))
     else:
         reason = errors[0][5] if errors else outcome.reason
-        error = E0705.at(_span(errors, unit), "refused here", stage=f"`{outcome.stage}`", reason=reason)
+        error = E0705.at(
+            _span(errors, unit), "refused here", stage=f"`{outcome.stage}`", reason=reason
+        )
     said = outcome.stderr.strip().splitlines()
     if said:
         shown = "\n".join(said[:_LONGEST_NOTE])
         left = len(said) - _LONGEST_NOTE
-        error.note(f"the back end said: {shown}" + (f"\n... and {left} lines more" if left > 0 else ""))
+        error.note(
+            f"the back end said: {shown}" + (f"\n... and {left} lines more" if left > 0 else "")
+        )
     path = f"{unit.entry_point}.reproducer.sh"
     written = write_file(folder, path, reproducer(unit, options, outcome, versions))
     return error.help(f"`sh {written}` shows it again; please report it with that file")
 
 
-def reproducer(unit: Unit, options: Options, outcome: Outcome, versions: tuple[tuple[str, str], ...]) -> str:
+def reproducer(
+    unit: Unit, options: Options, outcome: Outcome, versions: tuple[tuple[str, str], ...]
+) -> str:
     """One file that is both the command line and the unit it needs."""
     text = unit.render()
     delimiter = _DELIMITER
     while f"{delimiter}\n" in text:
         delimiter += "_"
-    said = "".join(f"#   {line}\n" for line in (outcome.reason + "\n" + outcome.stderr).splitlines())
+    said = "".join(
+        f"#   {line}\n" for line in (outcome.reason + "\n" + outcome.stderr).splitlines()
+    )
     return (
         "#!/bin/sh\n"
         f"# {', '.join(f'{name} {version}' for name, version in versions)}\n"

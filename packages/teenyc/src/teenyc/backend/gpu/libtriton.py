@@ -1,8 +1,8 @@
 """The only place that loads Triton: parse a module, run its stages one by one, stop before cubin.
 
-Triton's own `__init__` is bypassed (it imports PyTorch-facing code, AMD and a driver), and its knobs are replaced
-by ones that are always off, so that neither the environment nor a configuration file can change code.
-Runs in the back end's child process (child.py); LLVM may end that process at any time.
+Triton's own `__init__` is bypassed (it imports its language, AMD and a driver), and its knobs are
+replaced by ones that are always off, so that the environment cannot change code. in the back
+end's process (child.py), which LLVM may end at any time.
 """
 
 from __future__ import annotations
@@ -12,18 +12,34 @@ import sys
 import time
 import types
 from importlib.machinery import ModuleSpec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# The file descriptor that holds the module text. MLIR records the file name of an operation without a
-# location, so the number is fixed: the same module then gives the same bytes in every process.
+# The file descriptor that holds the module text. MLIR records the file name of an operation without
+# a location, so the number is fixed: the same module gives the same bytes in every process.
 _TEXT_FD = 100
 _TEXT_NAME = "unit.mlir"
 # Our stage names, in order, and Triton's; the first one only reads and verifies.
 STAGES = (("mlir", ""), ("ttir", "ttir"), ("ttgir", "ttgir"), ("llvm-ir", "llir"), ("ptx", "ptx"))
 _WARP_SIZE = 32
+_WARM_UP = """\
+module {
+  tt.func public @warm_up(%p: !tt.ptr<f32> loc("w":1:1), %n: i32 loc("w":1:1)) {
+    %i = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32> loc("w":1:1)
+    %ns = tt.splat %n : i32 -> tensor<128xi32> loc("w":1:1)
+    %m = arith.cmpi slt, %i, %ns : tensor<128xi32> loc("w":1:1)
+    %ps = tt.splat %p : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>> loc("w":1:1)
+    %q = tt.addptr %ps, %i : tensor<128x!tt.ptr<f32>>, tensor<128xi32> loc("w":1:1)
+    %x = tt.load %q, %m : tensor<128x!tt.ptr<f32>> loc("w":1:1)
+    %y = arith.addf %x, %x : tensor<128xf32> loc("w":1:1)
+    tt.store %q, %y, %m : tensor<128x!tt.ptr<f32>> loc("w":1:1)
+    tt.return loc("w":1:1)
+  } loc("w":1:1)
+} loc("w":1:1)
+"""
 
 
 class Job(NamedTuple):
@@ -44,7 +60,7 @@ class Job(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What the back end found out about the kernel; sizes are bytes, scratch sizes per block (CTA)."""
+    """What the back end found out; sizes are bytes, scratch sizes per block (CTA)."""
 
     num_warps: int
     num_ctas: int
@@ -74,21 +90,21 @@ class _Library(NamedTuple):
 _loaded: list[_Library] = []
 
 
-def find_folder() -> str | None:
+def find_folder() -> Path | None:
     """The folder of the installed Triton package, found without importing it."""
     for finder in sys.meta_path:
         find_spec = getattr(finder, "find_spec", None)
         spec = find_spec("triton", None) if find_spec else None
         if spec is not None and spec.submodule_search_locations:
-            folder = next(iter(spec.submodule_search_locations))
-            if os.path.isfile(os.path.join(folder, "__init__.py")):
-                return os.fspath(folder)
+            folder = Path(next(iter(spec.submodule_search_locations)))
+            if (folder / "__init__.py").is_file():
+                return folder
     return None
 
 
-def find_version(folder: str) -> str:
+def find_version(folder: Path) -> str:
     """The version that the package in `folder` states, or an empty text."""
-    with open(os.path.join(folder, "__init__.py"), encoding="utf-8") as file:
+    with (folder / "__init__.py").open(encoding="utf-8") as file:
         head = file.read(2000)
     _, found, rest = head.partition("__version__ = ")
     return rest[1:].split(rest[0], 1)[0] if found else ""
@@ -100,7 +116,7 @@ def is_loaded() -> bool:
 
 
 def load() -> None:
-    """Load libtriton and the CUDA stages (about 80 ms). Raises ImportError or OSError when they are broken."""
+    """Load libtriton and the CUDA stages (80 ms). Raises ImportError or OSError when broken."""
     if _loaded:
         return
     folder = find_folder()
@@ -108,14 +124,19 @@ def load() -> None:
         raise ImportError("the package `triton` is not installed")
     root = _package("triton", folder)
     root.__version__ = find_version(folder)  # type: ignore[attr-defined]
-    root.runtime = _package("triton.runtime", os.path.join(folder, "runtime"))  # type: ignore[attr-defined]
-    root.backends = _package("triton.backends", os.path.join(folder, "backends"))  # type: ignore[attr-defined]
+    root.runtime = _package("triton.runtime", folder / "runtime")  # type: ignore[attr-defined]
+    root.backends = _package("triton.backends", folder / "backends")  # type: ignore[attr-defined]
     root.knobs = _knobs()  # type: ignore[attr-defined]
     from triton._C.libtriton import ir
     from triton.backends.compiler import GPUTarget, Language
     from triton.backends.nvidia.compiler import CUDABackend
 
     _loaded.append(_Library(ir, CUDABackend, GPUTarget, Language))
+
+
+def warm() -> None:
+    """Compile a small kernel: what LLVM sets up once is then there in forked children (15 ms)."""
+    run(Job(_WARM_UP, 80, 80, True, 4, 3, 1, None, ("ptx",)), lambda *_: None)
 
 
 def run(job: Job, on_stage: Callable[[str, float, str | None], None]) -> Facts:
@@ -158,10 +179,10 @@ def run(job: Job, on_stage: Callable[[str, float, str | None], None]) -> Facts:
     return _facts(found)
 
 
-def _package(name: str, folder: str) -> types.ModuleType:
+def _package(name: str, folder: Path) -> types.ModuleType:
     """A package that has submodules but runs no `__init__`."""
     module = types.ModuleType(name)
-    module.__path__ = [folder]
+    module.__path__ = [str(folder)]
     module.__spec__ = ModuleSpec(name, None, is_package=True)
     sys.modules[name] = module
     return module
@@ -187,7 +208,7 @@ def _knobs() -> types.ModuleType:
 
 def _parse(ir: Any, text: str, context: Any) -> Any:
     """Read a module. libtriton takes only a file name, so the text goes into an anonymous file."""
-    if hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd"):
+    if hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir():
         file = os.memfd_create("unit")
         with os.fdopen(file, "wb", closefd=False) as stream:
             stream.write(text.encode())
@@ -204,12 +225,11 @@ def _parse(ir: Any, text: str, context: Any) -> Any:
 def _parse_in_folder(ir: Any, text: str, context: Any) -> Any:
     import tempfile
 
-    here = os.getcwd()
+    here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # so that the recorded name is the bare file name
         try:
-            with open(_TEXT_NAME, "w", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
+            Path(_TEXT_NAME).write_text(text, encoding="utf-8", newline="\n")
             return ir.parse_mlir_module(_TEXT_NAME, context)
         finally:
             os.chdir(here)

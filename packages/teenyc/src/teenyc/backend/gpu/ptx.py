@@ -1,9 +1,9 @@
-"""Reading PTX text: its header and entry point. `find_ptxas` serves tests only; compiling never runs ptxas."""
+"""Reading PTX text. `find_ptxas` serves tests only: compiling never runs ptxas."""
 
 from __future__ import annotations
 
-import os
 import re
+from pathlib import Path
 from typing import NamedTuple
 
 from teenyc.backend.gpu import libtriton
@@ -16,7 +16,11 @@ _FILE = re.compile(r'^\s*\.file\s+\d+ "([^"]*)"(?: "([^"]*)")?', re.MULTILINE)
 
 
 class PtxHeader(NamedTuple):
-    """`version` 84 is PTX 8.4; `target` is `sm_90a`; `entries` the kernels; `threads` of one block or None."""
+    """What a PTX module says of itself.
+
+    `version` 84 is PTX 8.4; `target` is `sm_90a`; `entries` are the kernels, `threads` those of one
+    block (None when it does not say), `files` the names that positions refer to.
+    """
 
     version: int
     target: str
@@ -40,17 +44,17 @@ def parse_ptx(text: str) -> PtxHeader | None:
     )
 
 
-def find_ptxas(version: int = 0) -> str | None:
+def find_ptxas(version: int = 0) -> Path | None:
     """A ptxas for PTX `version`: the one on PATH, else one that the Triton wheel carries."""
     import shutil
 
     found = shutil.which("ptxas")
     if found:
-        return found
+        return Path(found)
     folder = libtriton.find_folder()
     if folder is None:
         return None
-    # The wheel's `ptxas` is of CUDA 12 on all releases; `ptxas-blackwell` knows the newest PTX versions.
+    # The wheel's `ptxas` is of CUDA 12; `ptxas-blackwell` knows the newest PTX versions.
     names = ("ptxas-blackwell", "ptxas") if version > 87 else ("ptxas", "ptxas-blackwell")
-    paths = (os.path.join(folder, "backends", "nvidia", "bin", name) for name in names)
-    return next((path for path in paths if os.path.isfile(path)), None)
+    paths = (folder / "backends" / "nvidia" / "bin" / name for name in names)
+    return next((path for path in paths if path.is_file()), None)

@@ -1,6 +1,6 @@
-"""What differs between Triton releases, and which PTX version a kernel needs: data, no Triton import.
+"""What differs between Triton releases, and which PTX version a kernel needs: data only.
 
-Measured on Triton 3.6.0 to 3.9.0 with ptxas 13.0; `tests/backend/test_gpu_versions.py` checks the rows.
+Measured on Triton 3.6.0 to 3.9.0 with ptxas 13.0; tests/backend checks the rows.
 """
 
 from __future__ import annotations
@@ -33,13 +33,14 @@ ARCH_FLOOR = {
 class Release(NamedTuple):
     """One minor release of Triton: how its dialect is spelled and what PTX its code needs.
 
-    `cache_policy_attribute`: load/store take `{cachePolicy = #tt.cache_policy<..>}`, else `cacheModifier = ..`.
+    `cache_policy_attribute`: load and store take `{cachePolicy = #tt.cache_policy<..>}`, else
+    `cacheModifier = ..`.
     `bare_descriptor_type`: `!tt.tensordesc<64x64xf16>`, else `!tt.tensordesc<tensor<64x64xf16>>`.
     `ttg_barrier`: `ttg.barrier all|local` exists (`gpu.barrier` does in all).
     `has_negf`: `arith.negf` is legalised, else print `0.0 - x`.
     `block_pointers`: `tt.make_tensor_ptr` exists.
     `ptx_floor`: PTX its code needs on any architecture (3.8 prints `::cta` qualifiers, PTX 7.8).
-    `tma_floor`: PTX its tensor-memory code needs on sm_90 (3.7 on prints `shared::cta` destinations, 8.6).
+    `tma_floor`: PTX its descriptor code needs on sm_90 (3.7 on prints `shared::cta` there, 8.6).
     """
 
     name: str
@@ -63,8 +64,8 @@ NEWEST = RELEASES[max(RELEASES)]
 
 
 def release_of(version: str) -> Release:
-    """The row of a Triton version such as `3.9.0`. Raises E0702 for one outside the supported range."""
-    parts = version.split("+")[0].split(".")
+    """The row of a Triton version such as `3.9.0`. Raises E0702 outside the supported range."""
+    parts = version.partition("+")[0].split(".")
     try:
         found = RELEASES.get((int(parts[0]), int(parts[1])))
     except (ValueError, IndexError):
