@@ -10,6 +10,7 @@ import hashlib
 import json
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import nox
@@ -78,9 +79,9 @@ def test_paths(session: nox.Session) -> tuple[list[str], list[str]]:
     return [f"packages/{name}/tests" for name in names], rest
 
 
-def existing(*paths: str) -> list[str]:
-    """Return those of `paths`, relative to the root, that are there."""
-    return [path for path in paths if (ROOT / path).exists()]
+def with_python(paths: Iterable[str]) -> list[str]:
+    """Return those of `paths` that are Python files or hold some."""
+    return [path for path in paths if (ROOT / path).is_file() or any((ROOT / path).rglob("*.py"))]
 
 
 @nox.session
@@ -103,20 +104,27 @@ def types(session: nox.Session) -> None:
     """Check all types: mypy strict everywhere, basedpyright strict on the public surface."""
     install(session, *group("types"))
     # One run for each folder of tests, which are no packages and may repeat a module's name.
-    for name in PACKAGES:
-        paths = [f"packages/{name}/{part}" for part in ("src", "tests", "hatch_build.py")]
-        session.run("mypy", *existing(*paths))
-    for paths in (["tests", "conftest.py", "noxfile.py"], ["examples"], ["benchmarks"]):
-        if any(list((ROOT / path).rglob("*.py")) or path.endswith(".py") for path in paths):
-            session.run("mypy", *existing(*paths))
-    session.run("basedpyright")
+    checks = [
+        [f"packages/{name}/{part}" for part in ("src", "tests", "hatch_build.py")]
+        for name in PACKAGES
+    ]
+    checks += [["tests", "conftest.py", "noxfile.py"], ["examples"], ["benchmarks"]]
+    commands = [["mypy", *found] for paths in checks if (found := with_python(paths))]
+    failed = []
+    for command in [*commands, ["basedpyright"]]:
+        try:
+            session.run(*command)
+        except nox.command.CommandFailed:
+            failed.append(" ".join(command))
+    if failed:
+        session.error("; ".join(failed))
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
     """Check style and format with ruff; `-- --fix` repairs what it can."""
     session.install(*group("lint"))
-    targets = existing(*RUFF_TARGETS)
+    targets = with_python(RUFF_TARGETS)
     fix = "--fix" in session.posargs
     session.run("ruff", "check", *(["--fix"] if fix else []), *targets)
     session.run("ruff", "format", *([] if fix else ["--check"]), *targets)
