@@ -105,7 +105,7 @@ def types(session: nox.Session) -> None:
     install(session, *group("types"))
     # One run for each folder of tests, which are no packages and may repeat a module's name.
     checks = [
-        [f"packages/{name}/{part}" for part in ("src", "tests", "hatch_build.py")]
+        [f"packages/{name}/{part}" for part in ("src", "tests", "hatch_build.py", "stubgen")]
         for name in PACKAGES
     ]
     checks += [["tests", "conftest.py", "noxfile.py"], ["examples"], ["benchmarks"]]
@@ -187,8 +187,8 @@ def gpu(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Run the benchmarks, or those named: `nox -s bench -- import_time`."""
-    install(session, *group("test"), libtriton=LIBTRITONS[-1])
+    """Run the benchmarks, or those named: `nox -s bench -- examples`."""
+    install(session, *group("bench"))
     found = {path.stem.removeprefix("bench_"): path for path in ROOT.glob("benchmarks/bench_*.py")}
     names = [argument for argument in session.posargs if argument in found] or sorted(found)
     rest = [argument for argument in session.posargs if argument not in found]

@@ -1,0 +1,74 @@
+"""The PTX of every example, for each architecture: libtriton accepts it, ptxas assembles it.
+
+`nox -s accept` runs these with each supported libtriton; `--arch` selects architectures.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+EXAMPLES = sorted(path.stem for path in HERE.parent.glob("examples/*.py"))
+# What a CUDA 12.4 driver reads, which must do for these architectures.
+PTX_OF_CUDA_12_4 = 84
+OLD_DRIVER_ARCHS = {"sm_80", "sm_90"}
+
+pytestmark = pytest.mark.accept
+
+
+@cache
+def ptxas(version: int) -> Path:
+    """A ptxas that reads PTX `version`; that none is there fails the test."""
+    from teenyc.backend.gpu.ptx import find_ptxas
+
+    found = find_ptxas(version)
+    assert found is not None, "no ptxas: neither on PATH nor in the Triton wheel"
+    return found
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_ptx_of_an_example_assembles_for_every_architecture(
+    example: str, archs: tuple[str, ...], tmp_path: Path
+) -> None:
+    from teenyc.backend.gpu.ptx import parse_ptx
+
+    done = subprocess.run(
+        [sys.executable, str(HERE / "compile_example.py"), example, str(tmp_path), *archs],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "TEENYC_CACHE_DIR": str(tmp_path / "cache")},
+    )
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {row["arch"] for row in rows} == set(archs)
+    for row in rows:
+        path = Path(row["path"])
+        header = parse_ptx(path.read_text(encoding="utf-8"))
+        assert header is not None
+        assert header.entries == (row["entry"],)
+        assert header.target.startswith(row["arch"])
+        assert row["repeated"], f"{path.name} differs from run to run"
+        if row["arch"] in OLD_DRIVER_ARCHS:
+            assert header.version <= PTX_OF_CUDA_12_4, path.name
+        assembled = subprocess.run(
+            [
+                ptxas(header.version),
+                f"-arch={header.target}",
+                path,
+                "-o",
+                path.with_suffix(".cubin"),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert assembled.returncode == 0, assembled.stderr
