@@ -8,8 +8,9 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-import house_rules as rules
 import pytest
+
+import house_rules as rules
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ROOT / "packages"
