@@ -38,6 +38,12 @@ LIBRARY_EDGES: dict[str, tuple[str, ...]] = {
         "teeny_cpu/*",
         "teeny_kernels/*",
     ),
+    "ml_dtypes": (
+        "teenyc/interp/*",
+        "teenyc/interp.py",
+        "teeny_cuda/dtypes.py",
+        "teeny_cpu/dtypes.py",
+    ),
     "filelock": ("teeny_compiler/*",),
     "platformdirs": ("teeny_compiler/*",),
     "fsspec": ("teeny_compiler/cache/*",),

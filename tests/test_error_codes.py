@@ -49,7 +49,8 @@ def test_no_code_and_no_name_is_used_twice() -> None:
     everything = [row for package in CODED for row in rows(package)]
     codes = Counter(row.code for row in everything)
     names = Counter(row.name for row in everything)
-    assert [code for code, count in (codes + names).items() if count > 1] == []
+    twice = [text for text, count in (codes + names).items() if count > 1]
+    assert not twice, " ".join(twice)
 
 
 @pytest.mark.parametrize("package", CODED)
@@ -70,7 +71,9 @@ def test_names_and_messages_keep_the_house_form(package: str) -> None:
 @pytest.mark.parametrize("package", CODED)
 def test_every_code_has_a_page_and_every_page_a_code(package: str) -> None:
     pages = {path.stem for path in (folder(package) / "explain").glob("*.md")}
-    assert pages == {row.code for row in rows(package)}
+    codes = {row.code for row in rows(package)}
+    assert not codes - pages, f"without a page: {' '.join(sorted(codes - pages))}"
+    assert not pages - codes, f"without a row: {' '.join(sorted(pages - codes))}"
 
 
 @pytest.mark.parametrize("package", CODED)
@@ -90,14 +93,15 @@ def test_every_code_is_used_outside_the_table(package: str) -> None:
     for path in PACKAGES.glob("*/src/**/*.py"):
         if path.name != "codes.py":
             used.update(CODE.findall(path.read_text(encoding="utf-8")))
-    assert [row.code for row in rows(package) if row.code not in used] == []
+    unused = [row.code for row in rows(package) if row.code not in used]
+    assert not unused, f"never raised: {' '.join(unused)}"
 
 
 def test_every_code_in_the_sources_is_a_row() -> None:
     known = {row.code for package in CODED for row in rows(package)}
+    unknown = []
     for path in PACKAGES.glob("*/src/**/*.py"):
-        found = {
-            "E" + code[1:] if code[0] == "W" else code
-            for code in CODE.findall(path.read_text("utf-8"))
-        }
-        assert found <= known, path.name
+        named = CODE.findall(path.read_text(encoding="utf-8"))
+        found = {"E" + code[1:] if code[0] == "W" else code for code in named}
+        unknown += [f"{path.name}: {code}" for code in sorted(found - known)]
+    assert not unknown, "; ".join(unknown)
