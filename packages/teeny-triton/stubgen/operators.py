@@ -110,9 +110,11 @@ def _tensor_operator(
     own = f"Tensor[{result}, R]"
     rows = [(f"self: Of[{bound}], o: Tensor[E, R] | E | {literal}", own)]
     if floats:
-        rows.append(("self: Of[Float], o: float", own))
+        rows.append(("self: Of[Float], o: E | float", own))
+    # `| int` for `n: i64 | int` beside an i32 tensor: == would else take its last overload
     rows += [
-        (f"self: Tensor[{a}, R], o: Tensor[{b}, R] | {b}", f"Tensor[{wide}, R]") for a, b in WIDE
+        (f"self: Tensor[{a}, R], o: Tensor[{b}, R] | {b} | int", f"Tensor[{wide}, R]")
+        for a, b in WIDE
     ]
     lines: list[str] = []
     for parameters, returns in rows:

@@ -43,7 +43,7 @@ def axis(rank: int) -> str:
 
 def _expanded(text: str) -> str:
     text = re.sub(r"\bShape(\d)", lambda match: shape(int(match[1])), text)
-    text = text.replace("AnyShape", "list[int] | tuple[int, ...]")
+    text = text.replace("AnyShape", "list[int] | Sides")
     return re.sub(r"\bMask\b", "Tensor[i1, R] | i1", text)
 
 

@@ -59,6 +59,10 @@ class Mismatch:
     """Result of == and != on operands that do not match, and of a tensor as a condition: nothing accepts it."""
 
 
+class Sides(tuple[int, ...]):
+    """A shape as `x.shape` gives it: its length, unlike that of a tuple written out, is not known."""
+
+
 class Ptr(Protocol[E]):
     """A pointer parameter: `Ptr[f32]`. In a kernel `pointer + offsets` counts in elements; at a launch any array goes."""
     def __dlpack__(self, *, stream: Inv[E] | None = ...) -> Any: ...  # array libraries take `stream: Any`
@@ -177,7 +181,7 @@ def module_stub(module: Module, modules: Mapping[str, Module]) -> str:
             + (f"from typing import {', '.join(typing)}\n\n" if typing else "\n")
             + _import("dtypes", _used(body, dtypes))
             + _import("enums", _used(body, modules["enums"].names))
-            + _import("types", _used(body, [*types, "R"]))
+            + _import("types", _used(body, [*types, "R", "Sides"]))
         )
     return HEADER.format(doc=module.doc.splitlines()[0]) + imports + "\n" + body
 

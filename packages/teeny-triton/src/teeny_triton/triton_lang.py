@@ -5,26 +5,34 @@ A built package carries the text in `_embedded.py`; a checkout makes it from the
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 from teeny_triton.codes import E0010
 
 
-def _load() -> tuple[str, str]:
+def load(package: Path) -> tuple[str, str]:
+    """The text and its digest, for the package in this folder.
+
+    Raises:
+        ToolchainError: E0010 when the text is neither built nor beside the package.
+    """
     try:
-        from teeny_triton import _embedded
+        embedded = import_module("teeny_triton._embedded")
     except ModuleNotFoundError:
-        from teeny_triton import embed
-
-        root = Path(__file__).with_name("triton")
-        if not embed.source_files(root):
-            raise E0010.error().note(f"looked in {root}").help(
-                "reinstall teeny-triton, or build it: `hatch build -t wheel`"
-            ) from None
-        text = embed.build_text(root)
-        return text, embed.digest(text)
-    else:
-        return _embedded.TRITON, _embedded.TRITON_SHA
+        return _from_source(package / "triton")
+    return embedded.TRITON, embedded.TRITON_SHA
 
 
-TRITON, TRITON_SHA = _load()
+def _from_source(root: Path) -> tuple[str, str]:
+    from teeny_triton import embed
+
+    if not embed.source_files(root):
+        raise E0010.error().note(f"looked in {root}").help(
+            "reinstall teeny-triton, or build it: `python -m build --wheel packages/teeny-triton`"
+        )
+    text = embed.build_text(root)
+    return text, embed.digest(text)
+
+
+TRITON, TRITON_SHA = load(Path(__file__).parent)

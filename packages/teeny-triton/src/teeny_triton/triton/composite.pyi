@@ -10,7 +10,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 from typing import Any, overload
 
 from teeny_triton.triton.dtypes import E, F, I
-from teeny_triton.triton.types import R1, R2, R3, Tensor, R
+from teeny_triton.triton.types import R1, R2, R3, Tensor, R, Sides
 
 @overload
 def cdiv(x: int, div: int) -> int:
@@ -26,7 +26,7 @@ def zeros(shape: tuple[int, int], dtype: type[E]) -> Tensor[E, R2]: ...
 @overload
 def zeros(shape: tuple[int, int, int], dtype: type[E]) -> Tensor[E, R3]: ...
 @overload
-def zeros(shape: list[int] | tuple[int, ...], dtype: type[E]) -> Tensor[E, Any]: ...
+def zeros(shape: list[int] | Sides, dtype: type[E]) -> Tensor[E, Any]: ...
 
 def zeros_like(input: Tensor[E, R]) -> Tensor[E, R]:
     """A tensor of zeros with the shape and dtype of `input`."""

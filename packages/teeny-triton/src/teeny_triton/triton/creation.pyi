@@ -10,7 +10,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 from typing import Any, Literal, overload
 
 from teeny_triton.triton.dtypes import E, X, F, Elem, i32
-from teeny_triton.triton.types import R1, R2, R3, Ptr, PtrTensor, Tensor, R
+from teeny_triton.triton.types import R1, R2, R3, Ptr, PtrTensor, Tensor, R, Sides
 
 def arange(start: int, end: int) -> Tensor[i32, R1]:
     """The i32 numbers start, start + 1, ..., end - 1 as a tensor of rank 1.
@@ -36,7 +36,7 @@ def full(shape: tuple[int, int], value: E | int, dtype: type[E]) -> Tensor[E, R2
 @overload
 def full(shape: tuple[int, int, int], value: E | int, dtype: type[E]) -> Tensor[E, R3]: ...
 @overload
-def full(shape: list[int] | tuple[int, ...], value: E | int | float, dtype: type[E]) -> Tensor[E, Any]: ...
+def full(shape: list[int] | Sides, value: E | int | float, dtype: type[E]) -> Tensor[E, Any]: ...
 
 @overload
 def cast(input: Tensor[Any, R], dtype: type[X], fp_downcast_rounding: Literal["rtne", "rtz"] | None = None, bitcast: bool = False) -> Tensor[X, R]:

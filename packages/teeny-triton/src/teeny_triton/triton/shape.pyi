@@ -10,7 +10,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 from typing import Any, Literal, overload
 
 from teeny_triton.triton.dtypes import E, X
-from teeny_triton.triton.types import R1, R2, R3, Tensor, R
+from teeny_triton.triton.types import R1, R2, R3, Tensor, R, Sides
 
 def broadcast(input: Tensor[E, R] | E, other: Tensor[X, R]) -> Tensor[E, R]:
     """`input` with the common shape of both: each side of length 1 is repeated.
@@ -33,7 +33,7 @@ def broadcast_to(input: Tensor[E, R2] | E, shape_0: int, shape_1: int, /) -> Ten
 @overload
 def broadcast_to(input: Tensor[E, R3] | E, shape_0: int, shape_1: int, shape_2: int, /) -> Tensor[E, R3]: ...
 @overload
-def broadcast_to(input: Tensor[E, Any], shape: list[int] | tuple[int, ...], /) -> Tensor[E, Any]: ...
+def broadcast_to(input: Tensor[E, Any], shape: list[int] | Sides, /) -> Tensor[E, Any]: ...
 
 @overload
 def expand_dims(input: Tensor[E, R1], axis: Literal[0, 1, -1, -2]) -> Tensor[E, R2]:

@@ -44,7 +44,7 @@ class Tensor(Generic[E, R]):
     """A tensor of elements E and rank R, held by one program; its sides are powers of two."""
 
     @property
-    @rule(returns="tuple[int, ...]")
+    @rule(returns="Sides")
     def shape(self):
         """The sides, known at compile time."""
         ...
