@@ -20,13 +20,13 @@ from teenyc.options import Command, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from teeny_macros.diagnostics import Diagnostic
     from teenyc.backend.gpu.child import Child
     from teenyc.driver import Result
     from teenyc.ir.core import Module
     from teenyc.options import Options
 
 OK, DIAGNOSTICS, USAGE, BUG = 0, 1, 2, 3
+_FORMS = {"human": "full"}  # our names of the renderer's forms, where they differ
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,8 +55,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def report(error: TeenyError, error_format: str) -> int:
     """Print the faults of `error` on standard error; the exit status that belongs to it."""
+    from teeny_macros.render import render, wants_color
+
+    color = error_format == "human" and wants_color(sys.stderr)
     for diagnostic in error.diagnostics:
-        print(_rendered(diagnostic, error_format), file=sys.stderr)
+        print(
+            render(diagnostic, _FORMS.get(error_format, error_format), color=color), file=sys.stderr
+        )
     return BUG if isinstance(error, InternalError) else DIAGNOSTICS
 
 
@@ -70,29 +75,13 @@ def _error_format(arguments: list[str]) -> str:
     return "human"
 
 
-def _rendered(diagnostic: Diagnostic, error_format: str) -> str:
-    if error_format == "json":
-        import json
-
-        return json.dumps(diagnostic.to_json())
-    from teeny_macros import render
-
-    if error_format == "human":
-        return render.render_full(diagnostic)
-    return (
-        render.render_github(diagnostic)
-        if error_format == "github"
-        else render.render_concise(diagnostic)
-    )
-
-
 def _run(command: Command) -> int:
     if command.help:
         print(options.USAGE, end="")
     elif command.version:
         print(_version(command))
     elif command.explain is not None:
-        return _explain(command.explain)
+        _explain(command.explain)
     elif command.print is not None:
         _print_list(command.print)
     elif command.worker:
@@ -219,24 +208,13 @@ def _version(command: Command) -> str:
     )
 
 
-def _explain(code: str) -> int:
-    from pkgutil import get_data
+def _explain(code: str) -> None:
+    from importlib.resources import files
 
-    for package in _packages_with_codes():
-        try:
-            page = get_data(package, f"explain/{code.upper()}.md")
-        except OSError:
-            continue
-        if page is not None:
-            print(page.decode(), end="")
-            return OK
-    raise UsageError(f"there is no page for `{code}`")
+    own = files("teenyc") / "explain" / f"{code.upper()}.md"
+    if own.is_file():
+        print(own.read_text(encoding="utf-8"), end="")
+    else:
+        from teeny_macros.explain import explain
 
-
-def _packages_with_codes() -> list[str]:
-    """The installed packages that register codes; teenyc and what it depends on always."""
-    from importlib.metadata import entry_points
-
-    found = ["teenyc", "teeny_macros"]
-    found += [point.module.partition(".")[0] for point in entry_points(group="teeny.codes")]
-    return list(dict.fromkeys(found))
+        print(explain(code), end="")

@@ -21,8 +21,8 @@ TEENYC_PTX_VERSION = Variable(
 )
 VARIABLES = (TEENYC_PTX_VERSION,)
 
-# All that the back end's process keeps: how to find files and how text is encoded. libtriton and LLVM
-# read dozens of variables (TRITON_*, MLIR_*, DISABLE_LLVM_OPT ...); each would change code or print.
+# All that the back end's process keeps: how to find files, how text is encoded. libtriton and LLVM
+# read dozens of others (TRITON_*, MLIR_*, DISABLE_LLVM_OPT ...); each would change code or print.
 _BACK_END_KEEPS = frozenset(
     (
         "HOME",

@@ -40,7 +40,8 @@ class Release(NamedTuple):
     `has_negf`: `arith.negf` is legalised, else print `0.0 - x`.
     `block_pointers`: `tt.make_tensor_ptr` exists.
     `ptx_floor`: PTX its code needs on any architecture (3.8 prints `::cta` qualifiers, PTX 7.8).
-    `tma_floor`: PTX its descriptor code needs on sm_90 (3.7 on prints `shared::cta` there, 8.6).
+    `tma_floor`: PTX its descriptor code needs on sm_90 (3.6 `tensormap.replace`, 3.7 on
+    `shared::cta` destinations too).
     """
 
     name: str
@@ -54,7 +55,7 @@ class Release(NamedTuple):
 
 
 RELEASES = {
-    (3, 6): Release("3.6", False, False, False, False, True, 0, 80),
+    (3, 6): Release("3.6", False, False, False, False, True, 0, 83),
     (3, 7): Release("3.7", False, False, True, False, True, 0, 86),
     (3, 8): Release("3.8", False, True, True, True, False, 78, 86),
     (3, 9): Release("3.9", True, True, True, True, False, 0, 86),
