@@ -1,0 +1,77 @@
+"""The codes of toolchain discovery, running teenyc, the cache and the `teeny` command (E09xx)."""
+
+from __future__ import annotations
+
+from teeny_macros.diagnostics import Code, CompileError, ToolchainError, code
+
+# --- finding teenyc -------------------------------------------------------------------------------
+E0901 = code("E0901", "missing-teenyc", "no teenyc toolchain was found", ToolchainError)
+E0902 = code(
+    "E0902",
+    "several-toolchains",
+    "{count} teenyc toolchains were found and none was chosen",
+    ToolchainError,
+)
+E0903 = code(
+    "E0903", "unusable-teenyc-path", "TEENYC_PATH is `{path}`, which {reason}", ToolchainError
+)
+E0904 = code("E0904", "unknown-toolchain", "there is no toolchain `{name}`", ToolchainError)
+E0905 = code(
+    "E0905",
+    "unknown-teenyc-version",
+    "`{path} --version --verbose` does not state a version",
+    ToolchainError,
+)
+
+# --- running teenyc -------------------------------------------------------------------------------
+E0910 = code("E0910", "dead-teenyc", "teenyc {how} while compiling `{kernel}`", ToolchainError)
+E0911 = code(
+    "E0911",
+    "slow-teenyc",
+    "teenyc did not finish `{kernel}` within {seconds:g} seconds and was ended",
+    ToolchainError,
+)
+E0912 = code(
+    "E0912",
+    "incomplete-output",
+    "teenyc reported success for `{kernel}` but {what}",
+    ToolchainError,
+)
+E0913 = code(
+    "E0913",
+    "mismatched-teenyc",
+    "teenyc does not understand this teeny-compiler: {what}",
+    ToolchainError,
+)
+E0914 = code(
+    "E0914", "unreadable-variable", "{name} is `{value}`, which is not {wanted}", ToolchainError
+)
+E0915 = code(
+    "E0915", "unknown-stage", "`{stage}` is not a stage of target `{target}`", CompileError
+)
+
+# --- the cache ------------------------------------------------------------------------------------
+E0920 = code(
+    "E0920", "unusable-cache", "`{path}` cannot be used as the cache: {reason}", ToolchainError
+)
+E0921 = code(
+    "E0921",
+    "damaged-entry",
+    "the cached `{kernel}` is damaged and is compiled again: {reason}",
+    ToolchainError,
+)
+E0922 = code(
+    "E0922", "missing-folder", "there is no folder to compile in: {reason}", ToolchainError
+)
+
+# --- the command ----------------------------------------------------------------------------------
+E0930 = code("E0930", "missing-cli-extra", "the `teeny` command needs {missing}", ToolchainError)
+E0931 = code(
+    "E0931", "unknown-kernel", "`{given}` does not name a kernel: {reason}", ToolchainError
+)
+E0932 = code("E0932", "unreadable-binding", "`-D {given}` cannot be read: {reason}", ToolchainError)
+E0933 = code("E0933", "unknown-target", "`{given}` is not a target", ToolchainError)
+
+CODES: tuple[Code, ...] = tuple(
+    value for value in list(globals().values()) if isinstance(value, Code)
+)

@@ -1,0 +1,226 @@
+"""`compile_kernel`: make the key; on a hit return the entry, on a miss run teenyc and keep it.
+
+This is the path of every warm start: nothing here may import more than a hit needs.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Protocol
+
+from teeny_compiler import log, toolchain, versions
+from teeny_compiler.cache import Cache, default_cache_dir, key
+from teeny_compiler.codes import E0901, E0922
+from teeny_compiler.options import LOADED, CompileOptions, resolve
+from teeny_macros.artifact import Artifact, Metadata
+from teeny_macros.diagnostics import TeenyError, ToolchainError
+
+if TYPE_CHECKING:
+    from teeny_compiler.cache import Entry
+    from teeny_compiler.runner import Job, Output
+    from teeny_compiler.toolchain import Toolchain
+    from teeny_macros.source import SourceMap
+    from teeny_macros.target import Target
+    from teeny_macros.unit import Unit
+
+_TOOLCHAINS = ".toolchains"
+_UNWRITABLE_OUTPUT = "E0708"
+_FUSION = "enable_fp_fusion"
+
+
+class Instance(Protocol):
+    """What is asked of a kernel instance (`teeny_macros.KernelInstance` has it)."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def source_map(self) -> SourceMap | None: ...
+    def unit(self, dsl_text: str | None, dsl_digest: str) -> Unit: ...
+
+
+def compile_kernel(
+    instance: Instance,
+    target: Target,
+    *,
+    options: CompileOptions | None = None,
+    force: bool = False,
+) -> Artifact:
+    """Compile `instance` for `target`, or take it from the cache; `force` compiles in any case.
+
+    The artifact is path-like: the `.ptx` (CUDA), object (CPU) or unit (interpreter) that a device
+    loads, with its metadata and the files of the other stages beside it.
+
+    Raises:
+        CompileError: the kernel is refused, with places in the user's file; E0703 to E0705 when the
+        back end fails. ToolchainError: E0901 to E0905 (no usable teenyc), E0910 to E0914 (teenyc
+        fails), E0922 (no space at all).
+    """
+    return Compiler().compile(instance, target, options=options, force=force)
+
+
+class Compiler:
+    """A cache and a toolchain; without arguments, those that the environment names now."""
+
+    def __init__(self, cache: Cache | None = None, teenyc: Toolchain | None = None) -> None:
+        self.cache = cache if cache is not None else Cache(default_cache_dir())
+        self._teenyc = teenyc
+        self._memory = os.path.join(self.cache.root, _TOOLCHAINS)
+
+    def compile(
+        self,
+        instance: Instance,
+        target: Target,
+        *,
+        options: CompileOptions | None = None,
+        force: bool = False,
+    ) -> Artifact:
+        """As `compile_kernel`."""
+        from teeny_triton import triton_lang
+
+        asked = resolve(options, target, fp_fusion=_fusion_of(instance))
+        try:
+            found = self._teenyc or toolchain.find_teenyc()
+        except ToolchainError as error:
+            hit = None if force else self._read_without_teenyc(instance, target, asked, error)
+            if hit is None:
+                raise
+            return hit
+        inputs = key.inputs_of(
+            instance.name,
+            instance.id,
+            triton_lang.TRITON_SHA,
+            target,
+            asked,
+            versions.versions_of(found, self._memory),
+        )
+        name = key.key_of(inputs)
+        hit = None if force else self._read(name, instance, target)
+        return hit or self._compile(found, inputs, name, instance, target, asked, force=force)
+
+    # --- hits ------------------------------------------------------------------------------------
+
+    def _read(self, name: str, instance: Instance, target: Target) -> Artifact | None:
+        entry = self.cache.read(name)
+        if entry is None:
+            return None
+        found = _artifact(entry, instance, target)
+        if found is not None:
+            log.debug(f"{instance.name} for {target} is cached: {found.path}")
+        return found
+
+    def _read_without_teenyc(
+        self, instance: Instance, target: Target, asked: CompileOptions, error: ToolchainError
+    ) -> Artifact | None:
+        """A cached kernel needs no compiler: look under the versions that were used last."""
+        from teeny_triton import triton_lang
+
+        used = versions.recall_last(self._memory) if error.code == E0901.code else None
+        if used is None:
+            return None
+        inputs = key.inputs_of(
+            instance.name, instance.id, triton_lang.TRITON_SHA, target, asked, used
+        )
+        return self._read(key.key_of(inputs), instance, target)
+
+    # --- misses ----------------------------------------------------------------------------------
+
+    def _compile(
+        self,
+        found: Toolchain,
+        inputs: key.Inputs,
+        name: str,
+        instance: Instance,
+        target: Target,
+        asked: CompileOptions,
+        *,
+        force: bool,
+    ) -> Artifact:
+        from teeny_compiler.runner import Job, timeout_seconds
+        from teeny_triton import triton_lang
+
+        with self.cache.lock(name, timeout_seconds() + 30):
+            # Whoever held the lock may have compiled it.
+            hit = None if force else self._read(name, instance, target)
+            if hit is not None:
+                return hit
+            unit = instance.unit(triton_lang.TRITON, triton_lang.TRITON_SHA)
+            job = Job(instance.name, unit.render(), unit.file, target, asked, instance.source_map)
+            output = self._run(found, job, name)
+            entry = self.cache.publish(name, inputs, output.folder, output.seconds, replace=force)
+            if os.fspath(entry.folder) != output.folder:
+                _remove(os.path.dirname(output.folder))
+        versions.remember_last(inputs["versions"], self._memory)
+        for warning in output.warnings:
+            log.warn(warning)
+        made = _artifact(entry, instance, target)
+        if made is None:
+            raise E0922.error(reason=f"{entry.folder} vanished as soon as it was written")
+        log.info(
+            f"compiled {instance.name} for {target} in {output.seconds * 1e3:.0f} ms: {made.path}"
+        )
+        return made
+
+    def _run(self, found: Toolchain, job: Job, name: str) -> Output:
+        """Run teenyc in the first folder that can be written."""
+        from teeny_compiler.failure import FailedRun, keep_work
+        from teeny_compiler.runner import run_teenyc
+
+        reason = ""
+        for make in self.cache.folders_to_work_in():
+            work = ""
+            try:
+                work = make()
+                return run_teenyc(found, job, work)
+            except FailedRun as failed:
+                raise keep_work(
+                    failed.error, work, self.cache.root, job, name
+                ) from failed.__cause__
+            except OSError as error:
+                reason = str(error)
+            except TeenyError as error:
+                if error.code != _UNWRITABLE_OUTPUT:
+                    _remove(work)
+                    raise
+                reason = error.diagnostics[0].message
+            except BaseException:
+                _remove(work)
+                raise
+            _remove(work)
+            log.debug(f"cannot compile in {work or self.cache.root}: {reason}")
+        raise E0922.error(reason=reason).help(
+            "set TEENYC_CACHE_DIR or TMPDIR to a directory that can be written and has space"
+        )
+
+
+def _artifact(entry: Entry, instance: Instance, target: Target) -> Artifact | None:
+    """The artifact of an entry that was found whole; None for metadata of another version."""
+    import json
+
+    from teeny_compiler.runner import METADATA_SUFFIX, stage_files
+
+    stages = {stage: entry.folder / name for stage, name in stage_files(entry.files).items()}
+    try:
+        name = next(name for name in entry.files if name.endswith(METADATA_SUFFIX))
+        metadata = Metadata.from_json(json.loads((entry.folder / name).read_bytes()))
+        path = stages[LOADED[target.kind]]
+    except (OSError, StopIteration, ValueError, KeyError, TypeError, TeenyError) as error:
+        log.debug(f"{entry.folder} counts as absent: {error!r}")
+        return None
+    return Artifact(path, metadata, target, stages=stages, source_map=instance.source_map)
+
+
+def _fusion_of(instance: Instance) -> bool:
+    """What the kernel's launch options say; on where they say nothing."""
+    options = getattr(instance, "options", None)
+    if isinstance(options, dict):
+        return bool(options.get(_FUSION, True))
+    return bool(getattr(options, _FUSION, True))
+
+
+def _remove(work: str) -> None:
+    if work:
+        import shutil
+
+        shutil.rmtree(work, ignore_errors=True)

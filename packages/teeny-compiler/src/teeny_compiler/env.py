@@ -1,0 +1,70 @@
+"""The environment variables of teeny-compiler: the only place that reads the environment.
+
+An empty variable counts as unset.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+
+class Variable(NamedTuple):
+    """One variable: its name, what holds when it is unset, and one line of help."""
+
+    name: str
+    default: str
+    help: str
+
+
+TEENYC_PATH = Variable("TEENYC_PATH", "searched for", "the teenyc executable to run")
+TEENYC_TOOLCHAIN = Variable(
+    "TEENYC_TOOLCHAIN",
+    "the default chosen with `teeny toolchain default NAME`",
+    "name of the toolchain to use, of those in the user's data directory",
+)
+TEENYC_CACHE_DIR = Variable(
+    "TEENYC_CACHE_DIR",
+    "`teenyc_cache` in /tmp",
+    "directory that holds compiled kernels",
+)
+TEENYC_PTX_VERSION = Variable(
+    "TEENYC_PTX_VERSION",
+    "the oldest that carries the kernel",
+    "PTX version to write, for example 8.4; below the kernel's floor it is an error",
+)
+TEENYC_TIMEOUT = Variable(
+    "TEENYC_TIMEOUT", "600", "seconds that one run of teenyc may take before it is ended"
+)
+TEENY_LOG = Variable(
+    "TEENY_LOG", "info", "what is said on standard error: `quiet`, `info` or `debug`"
+)
+VARIABLES = (
+    TEENYC_PATH,
+    TEENYC_TOOLCHAIN,
+    TEENYC_CACHE_DIR,
+    TEENYC_PTX_VERSION,
+    TEENYC_TIMEOUT,
+    TEENY_LOG,
+)
+
+# What must not reach teenyc: our caller's interactive settings, and what is passed as an option.
+_NOT_FOR_TEENYC = frozenset(
+    ("PYTHONINSPECT", "PYTHONSTARTUP", "PYTHONWARNINGS", TEENYC_PTX_VERSION.name)
+)
+
+
+def read(variable: Variable) -> str | None:
+    """The variable's value, or None when it is unset or empty."""
+    return os.environ.get(variable.name) or None
+
+
+def for_teenyc() -> dict[str, str]:
+    """The environment that teenyc runs in."""
+    return {name: value for name, value in os.environ.items() if name not in _NOT_FOR_TEENYC}
+
+
+def xdg_data_home() -> str:
+    """Where a user's data lies on Linux (as platformdirs has it, without its import)."""
+    given = os.environ.get("XDG_DATA_HOME", "")
+    return given if given.strip() else os.path.expanduser("~/.local/share")

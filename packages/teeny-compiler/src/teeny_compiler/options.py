@@ -1,0 +1,85 @@
+"""`CompileOptions`: what a caller may ask of one compilation besides the target."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from teeny_compiler import env
+from teeny_compiler.codes import E0914, E0915
+from teeny_macros.artifact import STAGES
+
+if TYPE_CHECKING:
+    from teeny_macros.target import Target
+
+# target kind -> (what is always kept, the stage that a device loads, what may be asked for besides)
+_KEPT = {"cuda": ("mlir", "ptx"), "cpu": ("mlir", "obj"), "interpret": ("mlir",)}
+_ON_REQUEST = {"cuda": ("ttgir", "llvm-ir"), "cpu": ("llvm-ir",), "interpret": ()}
+# teenyc leaves the unit beside the MLIR: it is what the interpreter reads.
+UNIT_STAGE = "unit"
+LOADED = {"cuda": "ptx", "cpu": "obj", "interpret": UNIT_STAGE}
+
+
+class CompileOptions(NamedTuple):
+    """Options of one compilation.
+
+    `fp_fusion` joins a multiplication and an addition into one operation (off as well where the
+    kernel's launch options say so). `ptx_version` 84 is PTX 8.4; None is `TEENYC_PTX_VERSION`, else
+    the oldest that carries the kernel. `emit` names stages to keep besides those that are always
+    kept: `ttgir`, `llvm-ir`.
+    """
+
+    fp_fusion: bool = True
+    ptx_version: int | None = None
+    emit: tuple[str, ...] = ()
+
+
+def resolve(options: CompileOptions | None, target: Target, *, fp_fusion: bool) -> CompileOptions:
+    """The options with every default filled in and `emit` complete, in the order of the stages.
+
+    Raises E0914 (a variable that cannot be read) or E0915 (a stage that the target does not have).
+    """
+    asked = options or CompileOptions()
+    possible = _KEPT[target.kind] + _ON_REQUEST[target.kind]
+    for stage in asked.emit:
+        if stage not in possible:
+            raise E0915.error(stage=stage, target=target).help(f"one of {', '.join(possible)}")
+    wanted = {*_KEPT[target.kind], *asked.emit}
+    version = asked.ptx_version
+    if target.kind != "cuda":
+        version = None
+    elif version is None:
+        version = _ptx_version_from_environment()
+    return CompileOptions(
+        asked.fp_fusion and fp_fusion, version, tuple(stage for stage in STAGES if stage in wanted)
+    )
+
+
+def parse_ptx_version(text: str) -> int | None:
+    """`8.4` as 84; None for another spelling. Whether that version exists is for teenyc to say."""
+    major, dot, minor = text.partition(".")
+    if dot and major.isdecimal() and minor.isdecimal() and len(minor) == 1:
+        return int(major) * 10 + int(minor)
+    return None
+
+
+def arguments(options: CompileOptions, target: Target) -> list[str]:
+    """The arguments of teenyc that ask for resolved options."""
+    found = ["--target", target.triple]
+    if target.arch:
+        found += ["-C", f"target-cpu={target.arch}"]
+    found += ["-C", f"fp-fusion={'on' if options.fp_fusion else 'off'}"]
+    if options.ptx_version is not None:
+        found += ["-C", f"ptx-version={options.ptx_version // 10}.{options.ptx_version % 10}"]
+    return [*found, "--emit", ",".join(options.emit)]
+
+
+def _ptx_version_from_environment() -> int | None:
+    text = env.read(env.TEENYC_PTX_VERSION)
+    if text is None:
+        return None
+    version = parse_ptx_version(text)
+    if version is None:
+        raise E0914.error(
+            name=env.TEENYC_PTX_VERSION.name, value=text, wanted="a PTX version"
+        ).help("write it as in `.version`, for example 8.4, or unset it")
+    return version

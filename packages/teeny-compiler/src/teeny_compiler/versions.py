@@ -1,0 +1,229 @@
+"""Which versions a toolchain holds: they are part of every key, so asking has to be cheap.
+
+Read from the environment's `*.dist-info` names where teenyc is installed in one; else asked once of
+`teenyc --version --verbose` and remembered under the executable's path, time and size.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from teeny_compiler import env, log, places
+from teeny_compiler.codes import E0905
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from teeny_compiler.toolchain import Toolchain
+
+Versions = tuple[tuple[str, str], ...]
+
+# What decides about code: teenyc itself and its back ends, under their distribution names.
+NAMES = ("teenyc", "triton", "llvmlite")
+ABSENT = "absent"
+_DIST_INFO = ".dist-info"
+_SECONDS_TO_ANSWER = 60
+_SCHEMA = 1
+_LAST = "last.json"
+
+# (path, mtime, size) of an executable -> what it answered, for this process.
+_answers: dict[tuple[str, int, int], Versions] = {}
+
+
+def versions_of(toolchain: Toolchain, memory: str | None = None) -> Versions:
+    """`(name, version)` of teenyc and its back ends; `absent` for one that is not installed.
+
+    `memory` is a folder in which answers of executables are kept; it may be unwritable. Raises
+    E0905.
+    """
+    found = _from_environment(toolchain)
+    return found if found is not None else _from_executable(toolchain, memory)
+
+
+def remember_last(found: Mapping[str, str], memory: str) -> None:
+    """Note the versions that were used last, for when teenyc is gone but its results are there."""
+    _write(os.path.join(memory, _LAST), {"schema": _SCHEMA, "versions": dict(found)})
+
+
+def recall_last(memory: str) -> Versions | None:
+    """The versions that `remember_last` noted."""
+    return _read(os.path.join(memory, _LAST), None)
+
+
+# --- from the environment's metadata --------------------------------------------------------------
+
+
+def _from_environment(toolchain: Toolchain) -> Versions | None:
+    rows: dict[str, str] = {}
+    for folder in _library_folders(toolchain):
+        for name, version in _distributions(folder):
+            if rows.setdefault(name, version) != version and name == "teenyc":
+                return None  # two teenycs: only the executable knows which it runs
+    if "teenyc" not in rows:
+        return None
+    return tuple((name, rows.get(name, ABSENT)) for name in NAMES)
+
+
+def _library_folders(toolchain: Toolchain) -> list[str]:
+    """The folders that the toolchain's Python imports packages from."""
+    folder = os.path.dirname(toolchain.path)
+    if any(os.path.realpath(own) == os.path.realpath(folder) for own in places.scripts_folders()):
+        return [entry for entry in sys.path if entry]
+    found = [os.path.join(toolchain.prefix, "Lib", "site-packages")]
+    library = os.path.join(toolchain.prefix, "lib")
+    try:
+        pythons = [name for name in os.listdir(library) if name.startswith("python")]
+    except OSError:
+        pythons = []
+    found += [os.path.join(library, name, "site-packages") for name in sorted(pythons)]
+    return found
+
+
+def _distributions(folder: str) -> Iterable[tuple[str, str]]:
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for entry in names:
+        if not entry.endswith(_DIST_INFO):
+            continue
+        name, _, version = entry.removesuffix(_DIST_INFO).partition("-")
+        if name.lower() not in NAMES:
+            continue
+        if name.lower() == "teenyc":
+            version += _source_state(os.path.join(folder, entry))
+        yield name.lower(), version
+
+
+def _source_state(dist_info: str) -> str:
+    """For a teenyc that is installed in editable form: a digest of what its files look like."""
+    try:
+        with open(os.path.join(dist_info, "direct_url.json"), encoding="utf-8") as file:
+            text = file.read()
+    except OSError:
+        return ""
+    import json
+    from hashlib import sha256
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    try:
+        data = json.loads(text)
+        editable = data.get("dir_info", {}).get("editable", False)
+        root = url2pathname(urlsplit(data["url"]).path) if editable else ""
+    except (ValueError, KeyError, AttributeError):
+        return ""
+    if not root:
+        return ""
+    source = os.path.join(root, "src")
+    digest = sha256()
+    for folder, folders, files in os.walk(source if os.path.isdir(source) else root):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
+        for name in sorted(files):
+            if name.endswith(".py"):
+                info = os.stat(os.path.join(folder, name))
+                digest.update(f"{folder}/{name} {info.st_size} {info.st_mtime_ns}\n".encode())
+    return f"+src.{digest.hexdigest()[:12]}"
+
+
+# --- from the executable --------------------------------------------------------------------------
+
+
+def _from_executable(toolchain: Toolchain, memory: str | None) -> Versions:
+    info = os.stat(toolchain.path)
+    identity = (os.path.realpath(toolchain.path), info.st_mtime_ns, info.st_size)
+    found = _answers.get(identity) or _remembered(identity, memory)
+    if found is None:
+        log.debug(f"asking {toolchain.path} for its version")
+        found = _parse(toolchain, _ask(toolchain))
+        _remember(identity, found, memory)
+    _answers[identity] = found
+    return found
+
+
+def _ask(toolchain: Toolchain) -> str:
+    import subprocess
+
+    try:
+        answer = subprocess.run(
+            [toolchain.path, "--version", "--verbose"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS_TO_ANSWER,
+            env=env.for_teenyc(),
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise (
+            E0905.error(path=toolchain.path)
+            .note(str(error))
+            .help(f"check that it runs: `{toolchain.path} --version`")
+        ) from error
+    if answer.returncode != 0:
+        said = (answer.stderr or answer.stdout).decode(errors="replace").strip()
+        error = E0905.error(path=toolchain.path).note(f"it ended with status {answer.returncode}")
+        raise (error.note(said[-2000:]) if said else error).help(
+            f"check that it runs: `{toolchain.path} --version`"
+        )
+    return answer.stdout.decode(errors="replace")
+
+
+def _parse(toolchain: Toolchain, answer: str) -> Versions:
+    """The rows of `teenyc 0.1.0`, `triton: 3.9.0 (...)`, `llvmlite: not installed`."""
+    rows: dict[str, str] = {}
+    for line in answer.splitlines():
+        name, _, value = line.replace(":", " ", 1).strip().partition(" ")
+        words = value.split()
+        if name in NAMES and words:
+            rows.setdefault(name, ABSENT if words[0] == "not" else words[0])
+    if "teenyc" not in rows:
+        raise (
+            E0905.error(path=toolchain.path)
+            .note(f"it says: {answer.strip()[:500] or 'nothing'}")
+            .help("is this a teenyc? `export TEENYC_PATH=/path/to/bin/teenyc` names another")
+        )
+    return tuple((name, rows.get(name, ABSENT)) for name in NAMES)
+
+
+def _memory_file(identity: tuple[str, int, int], memory: str) -> str:
+    from hashlib import sha256
+
+    return os.path.join(memory, sha256(identity[0].encode()).hexdigest()[:16] + ".json")
+
+
+def _remembered(identity: tuple[str, int, int], memory: str | None) -> Versions | None:
+    return None if memory is None else _read(_memory_file(identity, memory), list(identity))
+
+
+def _remember(identity: tuple[str, int, int], found: Versions, memory: str | None) -> None:
+    if memory is not None:
+        data = {"schema": _SCHEMA, "identity": list(identity), "versions": dict(found)}
+        _write(_memory_file(identity, memory), data)
+
+
+def _read(path: str, identity: list[object] | None) -> Versions | None:
+    import json
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            data = json.load(file)
+        if data["schema"] != _SCHEMA or data.get("identity") != identity:
+            return None
+        return tuple((name, str(data["versions"][name])) for name in NAMES)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _write(path: str, data: object) -> None:
+    import json
+
+    aside = f"{path}.{os.getpid()}"
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(aside, "w", encoding="utf-8") as file:
+            json.dump(data, file)
+        os.replace(aside, path)
+    except OSError as error:
+        log.debug(f"versions cannot be remembered: {error}")
