@@ -1,7 +1,7 @@
-"""Build hook: writes src/teeny_triton/_embedded.py, the DSL's text as a constant, into distributions.
+"""Build hook: puts src/teeny_triton/_embedded.py, the DSL's text as a constant, into packages.
 
-An editable install gets none: there `triton_lang` makes the text from the sources at each start, so that
-it never lags behind an edit.
+An editable install gets none: there `triton_lang` makes the text from the sources at each start, so
+that it never lags behind an edit.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Writes the typed surface (`.pyi`) of the kernel language from its text: `python -m stubgen [--check]`."""
+"""Writes the typed surface (`.pyi`) of the kernel language: `python -m stubgen [--check]`."""

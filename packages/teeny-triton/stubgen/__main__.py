@@ -1,4 +1,4 @@
-"""`python -m stubgen` writes the stubs; with `--check` it names those that are out of date and fails."""
+"""`python -m stubgen` writes the stubs; with `--check` it fails and names those out of date."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ def outputs() -> dict[Path, str]:
     folder = PACKAGE / "triton"
     paths = sorted(path for path in folder.glob("*.py") if path.name != "__init__.py")
     modules = {path.stem: read_module(path) for path in paths}
-    found = {folder / f"{name}.pyi": module_stub(module, modules) for name, module in modules.items()}
+    found = {
+        folder / f"{name}.pyi": module_stub(module, modules) for name, module in modules.items()
+    }
     found[PACKAGE / "__init__.pyi"] = package_stub(
         modules, "The kernel language: `import teeny_triton as tl`.", HOST
     )

@@ -10,6 +10,10 @@ ORDER = ("lt", "le", "gt", "ge")
 INTEGER = ("floordiv", "mod")
 BITWISE = ("and", "or", "xor")
 SHIFT = ("lshift", "rshift")
+_TO = (
+    "self, dtype: type[X], "
+    'fp_downcast_rounding: Literal["rtne", "rtz"] | None = None, bitcast: bool = False'
+)
 WIDE = (("i32", "i64"), ("i64", "i32"))
 
 
@@ -53,8 +57,7 @@ def scalar_members(name: str) -> list[str]:
                 "    def value(self) -> float: ...",
                 "    @property",
                 "    def dtype(self) -> type[Self]: ...",
-                "    def to(self, dtype: type[X], fp_downcast_rounding:"
-                ' Literal["rtne", "rtz"] | None = None, bitcast: bool = False) -> X: ...',
+                f"    def to({_TO}) -> X: ...",
                 "    def __hash__(self) -> int: ...",
                 *_equality("eq", "Self | int", "dtype"),
                 *_equality("ne", "Self | int", "dtype"),

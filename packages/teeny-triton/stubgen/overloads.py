@@ -134,7 +134,7 @@ def as_method(method: Function, function: Function) -> Function:
             receiver = types.pop(first)
             if not receiver.startswith("Tensor["):
                 continue  # the scalar form: scalars have their own class
-            receiver = receiver.partition(" | ")[0].replace("Any", "E")
+            receiver = receiver.partition(" | ")[0].replace("Any]", "R]").replace("[Any", "[E")
             bound = re.fullmatch(r"Tensor\[([NF]), R\]", receiver)
             if bound is not None:
                 receiver = OF[bound[1]]

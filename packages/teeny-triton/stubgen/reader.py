@@ -1,4 +1,4 @@
-"""Reads the DSL text: functions with their parameters and typing rules, classes, aliases. No types yet."""
+"""Reads the DSL text: functions with parameters and typing rules, classes, aliases."""
 
 from __future__ import annotations
 

@@ -1,13 +1,14 @@
 """Correct kernels and launches, in the idioms a user may choose: every checker must stay silent."""
+# ruff: noqa: B008
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from teeny_macros import device, kernel
 
 import teeny_triton as tl
+from teeny_macros import device, kernel
 from teeny_triton import (
     R1,
     R2,
@@ -69,7 +70,12 @@ def copy_tile(
 
 @kernel
 def softmax_rows(
-    out_ptr: Ptr[f32], x_ptr: Ptr[f32], stride: i32 | int, n_rows: i32 | int, n: i32 | int, BLOCK: Const[int]
+    out_ptr: Ptr[f32],
+    x_ptr: Ptr[f32],
+    stride: i32 | int,
+    n_rows: i32 | int,
+    n: i32 | int,
+    BLOCK: Const[int],
 ) -> None:
     step = tl.num_programs(Axis.X)
     for row in tl.range(tl.program_id(Axis.X), n_rows, step, num_stages=2):
@@ -80,7 +86,9 @@ def softmax_rows(
 
 
 @kernel
-def softmax_tile(out_ptr: Ptr[f32], x_ptr: Ptr[f32], m: i32 | int, n: i32 | int, M: Const[int], N: Const[int]) -> None:
+def softmax_tile(
+    out_ptr: Ptr[f32], x_ptr: Ptr[f32], m: i32 | int, n: i32 | int, M: Const[int], N: Const[int]
+) -> None:
     rows = tl.program_id(0) * M + tl.arange(0, M)
     cols = tl.arange(0, N)
     inside = (rows < m)[:, None] & (cols < n)[None, :]
@@ -93,7 +101,12 @@ def softmax_tile(out_ptr: Ptr[f32], x_ptr: Ptr[f32], m: i32 | int, n: i32 | int,
 
 @kernel
 def softmax_grad(
-    dx_ptr: Ptr[f16], dy_ptr: Ptr[f16], y_ptr: Ptr[f16], stride: i32 | int, n: i32 | int, BLOCK: Const[int]
+    dx_ptr: Ptr[f16],
+    dy_ptr: Ptr[f16],
+    y_ptr: Ptr[f16],
+    stride: i32 | int,
+    n: i32 | int,
+    BLOCK: Const[int],
 ) -> None:
     base = tl.program_id(Axis.X) * stride
     cols = tl.arange(0, BLOCK)
@@ -204,7 +217,14 @@ def attention_step(
 
 
 @kernel
-def attention(q_ptr: Ptr[f16], k_ptr: Ptr[f16], v_ptr: Ptr[f16], out_ptr: Ptr[f16], n: i32 | int, M: Const[int]) -> None:
+def attention(
+    q_ptr: Ptr[f16],
+    k_ptr: Ptr[f16],
+    v_ptr: Ptr[f16],
+    out_ptr: Ptr[f16],
+    n: i32 | int,
+    M: Const[int],
+) -> None:
     offset = tl.program_id(1).to(i64) * n
     rows = tl.program_id(0) * M + tl.arange(0, M)
     at = rows[:, None] * M + tl.arange(0, M)[None, :]
@@ -214,7 +234,15 @@ def attention(q_ptr: Ptr[f16], k_ptr: Ptr[f16], v_ptr: Ptr[f16], out_ptr: Ptr[f1
     acc = tl.zeros((M, M), f32)
     for start in tl.range(0, n, M):
         acc, total, top = attention_step(
-            acc, total, top, q, k_ptr + start + at, v_ptr + (start + at), rows, tl.arange(0, M), CAUSAL=True
+            acc,
+            total,
+            top,
+            q,
+            k_ptr + start + at,
+            v_ptr + (start + at),
+            rows,
+            tl.arange(0, M),
+            CAUSAL=True,
         )
     acc = acc / total[:, None]
     tl.store(out_ptr + at, acc.to(f16), mask=rows[:, None] < n)
@@ -257,7 +285,9 @@ def python_starts(x_ptr: Ptr[f32], k_ptr: Ptr[i32], n: i32 | int, BLOCK: Const[i
 
 
 @kernel
-def optional_bias(x_ptr: Ptr[f32], bias_ptr: Ptr[f32] | None, FLAG: Const[bool], BLOCK: Const[int]) -> None:
+def optional_bias(
+    x_ptr: Ptr[f32], bias_ptr: Ptr[f32] | None, FLAG: Const[bool], BLOCK: Const[int]
+) -> None:
     cols = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + cols)
     if bias_ptr is not None:
@@ -301,7 +331,9 @@ def abs_(x: Tensor[D, R]) -> Tensor[D, R]:
 
 
 @kernel
-def narrow(a_ptr: Ptr[i8], b_ptr: Ptr[u8], c_ptr: Ptr[f16], out_ptr: Ptr[f32], BLOCK: Const[int]) -> None:
+def narrow(
+    a_ptr: Ptr[i8], b_ptr: Ptr[u8], c_ptr: Ptr[f16], out_ptr: Ptr[f32], BLOCK: Const[int]
+) -> None:
     at = tl.arange(0, BLOCK)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
     a = tl.load(a_ptr + at)
     product: Tensor[i32, R2] = tl.dot(a, a)
@@ -372,7 +404,9 @@ def shapes(x_ptr: Ptr[f32], M: Const[int], N: Const[int]) -> None:
 
 
 @kernel
-def tuned(x_ptr: Ptr[f32], n: i32 | int, BLOCK: Const[int] = tl.auto(), STAGES: Const[int] = tl.auto()) -> None:
+def tuned(
+    x_ptr: Ptr[f32], n: i32 | int, BLOCK: Const[int] = tl.auto(), STAGES: Const[int] = tl.auto()
+) -> None:
     cols = tl.arange(0, BLOCK)
     tl.store(x_ptr + cols, 1.0, mask=cols < n, cache_modifier=".cg", eviction_policy="evict_first")
 
@@ -406,7 +440,11 @@ def launches(
 
 
 def other_arrays(
-    a: npt.NDArray[np.float16], b: npt.NDArray[np.int8], c: npt.NDArray[Any], e: Any, s: DeviceArray[f32]
+    a: npt.NDArray[np.float16],
+    b: npt.NDArray[np.int8],
+    c: npt.NDArray[Any],
+    e: Any,
+    s: DeviceArray[f32],
 ) -> None:
     add[(1,)](a, a, a, 1, BLOCK=1)
     add[(1,)](b, b, b, 1, BLOCK=1)

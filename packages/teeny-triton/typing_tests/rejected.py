@@ -7,9 +7,9 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 from accepted import add, scaled, softmax_rows
-from teeny_macros import device, kernel
 
 import teeny_triton as tl
+from teeny_macros import device, kernel
 from teeny_triton import (
     R1,
     R2,

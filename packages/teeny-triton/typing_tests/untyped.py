@@ -1,4 +1,4 @@
-"""A kernel without annotations, as Triton's users write it: checked as Any, under per-file settings."""
+"""Kernels without annotations, as Triton's users write them: checked as Any, with own settings."""
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs, allow-any-expr
 # pyright: basic
 
@@ -20,7 +20,7 @@ def add_kernel(x_ptr, y_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
 @kernel
 def row_kernel(x_ptr, n, SIDE: tl.constexpr, WIDE: tl.constexpr = 4):
     acc = tl.zeros((SIDE, WIDE), dtype=tl.float32)
-    for k in range(0, tl.cdiv(n, SIDE)):
+    for k in range(tl.cdiv(n, SIDE)):
         acc += tl.load(x_ptr + k)
     tl.store(x_ptr + tl.arange(0, SIDE), tl.where(tl.max(acc, 1) > 0, tl.sum(acc, 1), 0.0))
 

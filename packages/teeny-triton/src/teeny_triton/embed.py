@@ -1,4 +1,4 @@
-"""Makes the DSL's text from its source files: pure text processing, the same bytes on every machine.
+"""Makes the DSL's text from its source files: text processing, the same bytes on every machine.
 
 The build hook loads this file by its path, so it imports the standard library alone.
 """
@@ -21,9 +21,9 @@ def source_files(root: Path) -> list[Path]:
 
 
 def build_text(root: Path) -> str:
-    """The files under `root` one after the other, each behind a line `#file: triton/<name>`.
+    r"""The files under `root` one after the other, each behind a line `#file: triton/<name>`.
 
-    Line ends are `\\n`, trailing space is cut, and neither paths nor times get in.
+    Line ends are `\n`, trailing space is cut, and neither paths nor times get in.
     """
     parts: list[str] = []
     for path in source_files(root):

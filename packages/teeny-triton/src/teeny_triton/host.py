@@ -35,7 +35,7 @@ _FOREIGN: dict[str, str] = {
 }
 
 
-class constexpr:  # noqa: N801 - Triton's name
+class constexpr:
     """Annotation of a compile-time parameter, and wrapper of a compile-time value."""
 
     __slots__ = ("value",)

@@ -1,6 +1,7 @@
 """The decorators of the DSL text. They mark a function as kernel-only and carry its typing rules.
 
-The rules are strings for the stub generator, which reads them from the text; nothing looks at them here.
+The rules are strings for the stub generator, which reads them from the text; nothing looks at them
+here.
 """
 
 from __future__ import annotations
@@ -50,10 +51,8 @@ def _mark(function: Callable[..., object]) -> DslFunction:
     return function if isinstance(function, DslFunction) else DslFunction(function)
 
 
-def rule(
-    *, k: tuple[int, ...] = (), returns: str = "None", **parameters: str
-) -> Decorator:
-    """One overload: the type of each parameter and of the result; `k` repeats it for several ranks."""
+def rule(*, k: tuple[int, ...] = (), returns: str = "None", **parameters: str) -> Decorator:
+    """One overload: a type for each parameter and the result; `k` repeats it for several ranks."""
     del k, returns, parameters
     return _mark
 

@@ -1,4 +1,4 @@
-"""What a dtype class does on the host: it has a name and a size, and it types one launch argument."""
+"""What a dtype class is on the host: a name, a size, and the type of one launch argument."""
 
 from __future__ import annotations
 

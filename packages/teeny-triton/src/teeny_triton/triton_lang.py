@@ -12,24 +12,27 @@ from teeny_triton.codes import E0010
 
 
 def load(package: Path) -> tuple[str, str]:
-    """The text and its digest, for the package in this folder.
-
-    Raises:
-        ToolchainError: E0010 when the text is neither built nor beside the package.
-    """
+    """The text and its digest, for the package in this folder; raises as `from_source`."""
     try:
         embedded = import_module("teeny_triton._embedded")
     except ModuleNotFoundError:
-        return _from_source(package / "triton")
+        return from_source(package / "triton")
     return embedded.TRITON, embedded.TRITON_SHA
 
 
-def _from_source(root: Path) -> tuple[str, str]:
+def from_source(root: Path) -> tuple[str, str]:
+    """The text and its digest, made from the files in the folder `root`.
+
+    Raises:
+        ToolchainError: E0010 when there are none.
+    """
     from teeny_triton import embed
 
     if not embed.source_files(root):
-        raise E0010.error().note(f"looked in {root}").help(
-            "reinstall teeny-triton, or build it: `python -m build --wheel packages/teeny-triton`"
+        raise (
+            E0010.error()
+            .note(f"looked in {root}")
+            .help("reinstall teeny-triton, or build it: `python -m build packages/teeny-triton`")
         )
     text = embed.build_text(root)
     return text, embed.digest(text)

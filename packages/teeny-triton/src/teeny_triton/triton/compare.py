@@ -33,8 +33,9 @@ def minimum(x, y, propagate_nan: PropagateNan = PropagateNan.NONE):
 @rule(condition="Tensor[i1, R]", x="int", y="E", returns="Tensor[E, R]")
 @rule(condition="i1", x="E", y="E | int", returns="E")
 def where(condition, x, y):
-    """x where the condition holds, else y, elementwise; all three are broadcast to one shape.
+    """Take x where the condition holds, else y, elementwise; all three are broadcast to one shape.
 
-    `condition` is i1; x and y have one dtype. Both are computed: a load that must not happen is masked.
+    `condition` is i1; x and y have one dtype. Both are computed: a load that must not happen is
+    masked.
     """
     ...

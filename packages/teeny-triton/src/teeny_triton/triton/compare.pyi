@@ -6,7 +6,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # ruff: noqa
 # mypy: disable-error-code="empty-body, override, overload-overlap, misc"
 # pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
-# pyright: reportInvalidTypeVarUse=false, reportUnusedParameter=false, reportPropertyTypeMismatch=false
+# pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
 from typing import overload
 
 from teeny_triton.triton.dtypes import E, N, F, i1, i32, f32
@@ -61,9 +61,10 @@ def minimum(x: float, y: F, propagate_nan: PropagateNan = PropagateNan.NONE) -> 
 
 @overload
 def where(condition: Tensor[i1, R] | i1, x: Tensor[F, R], y: Tensor[F, R] | F | float) -> Tensor[F, R]:
-    """x where the condition holds, else y, elementwise; all three are broadcast to one shape.
+    """Take x where the condition holds, else y, elementwise; all three are broadcast to one shape.
 
-    `condition` is i1; x and y have one dtype. Both are computed: a load that must not happen is masked.
+    `condition` is i1; x and y have one dtype. Both are computed: a load that must not happen is
+    masked.
     """
 @overload
 def where(condition: Tensor[i1, R] | i1, x: Tensor[E, R], y: Tensor[E, R] | E | int) -> Tensor[E, R]: ...

@@ -7,7 +7,7 @@ from teeny_triton.rules import elementwise, on_host, rule
 @rule(x="int", div="int", returns="int")
 @rule(x="I", div="I | int", returns="I")
 def cdiv(x, div):
-    """x / div rounded up, for x >= 0 and div > 0; also works on Python integers outside a kernel."""
+    """Divide and round up, for x >= 0 and div > 0; outside a kernel it takes Python integers."""
     return (x + (div - 1)) // div
 
 

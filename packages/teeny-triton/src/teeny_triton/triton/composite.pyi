@@ -6,7 +6,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # ruff: noqa
 # mypy: disable-error-code="empty-body, override, overload-overlap, misc"
 # pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
-# pyright: reportInvalidTypeVarUse=false, reportUnusedParameter=false, reportPropertyTypeMismatch=false
+# pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
 from typing import Any, overload
 
 from teeny_triton.triton.dtypes import E, F, I
@@ -14,7 +14,7 @@ from teeny_triton.triton.types import R1, R2, R3, Tensor, R, Sides
 
 @overload
 def cdiv(x: int, div: int) -> int:
-    """x / div rounded up, for x >= 0 and div > 0; also works on Python integers outside a kernel."""
+    """Divide and round up, for x >= 0 and div > 0; outside a kernel it takes Python integers."""
 @overload
 def cdiv(x: I, div: I | int) -> I: ...
 

@@ -34,9 +34,9 @@ def cast(
 ):
     """The same values as another dtype; also `x.to(dtype)`.
 
-    Float to float rounds to nearest even (`fp_downcast_rounding="rtz"`: towards zero); float to integer
-    truncates, and what does not fit is undefined; to i1 is `!= 0`. `bitcast=True` keeps the bits instead:
-    the dtypes have the same size.
+    Float to float rounds to nearest even (`fp_downcast_rounding="rtz"`: towards zero); float to
+    integer truncates, and what does not fit is undefined; to i1 is `!= 0`. `bitcast=True` keeps the
+    bits instead: the dtypes have the same size.
     """
     ...
 

@@ -6,7 +6,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # ruff: noqa
 # mypy: disable-error-code="empty-body, override, overload-overlap, misc"
 # pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
-# pyright: reportInvalidTypeVarUse=false, reportUnusedParameter=false, reportPropertyTypeMismatch=false
+# pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
 from typing import Any, Literal, overload
 
 from teeny_triton.triton.dtypes import E, X, F, Elem, i32
@@ -42,9 +42,9 @@ def full(shape: list[int] | Sides, value: E | int | float, dtype: type[E]) -> Te
 def cast(input: Tensor[Any, R], dtype: type[X], fp_downcast_rounding: Literal["rtne", "rtz"] | None = None, bitcast: bool = False) -> Tensor[X, R]:
     """The same values as another dtype; also `x.to(dtype)`.
 
-    Float to float rounds to nearest even (`fp_downcast_rounding="rtz"`: towards zero); float to integer
-    truncates, and what does not fit is undefined; to i1 is `!= 0`. `bitcast=True` keeps the bits instead:
-    the dtypes have the same size.
+    Float to float rounds to nearest even (`fp_downcast_rounding="rtz"`: towards zero); float to
+    integer truncates, and what does not fit is undefined; to i1 is `!= 0`. `bitcast=True` keeps the
+    bits instead: the dtypes have the same size.
     """
 @overload
 def cast(input: Elem | int | float, dtype: type[X], fp_downcast_rounding: Literal["rtne", "rtz"] | None = None, bitcast: bool = False) -> X: ...

@@ -1,4 +1,4 @@
-"""Element types. One class is the tag in `Ptr[f32]`, the value in `x.to(f32)`, a scalar's type and a cast."""
+"""Element types: one class is the tag in `Ptr[f32]`, the value in `x.to(f32)`, a scalar's type."""
 
 from teeny_triton.scalar import Scalar
 

@@ -1,4 +1,4 @@
-"""Element types. One class is the tag in `Ptr[f32]`, the value in `x.to(f32)`, a scalar's type and a cast.
+"""Element types: one class is the tag in `Ptr[f32]`, the value in `x.to(f32)`, a scalar's type.
 
 Generated from the kernel language's text by `python -m stubgen`; never edited.
 """
@@ -6,7 +6,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # ruff: noqa
 # mypy: disable-error-code="empty-body, override, overload-overlap, misc"
 # pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
-# pyright: reportInvalidTypeVarUse=false, reportUnusedParameter=false, reportPropertyTypeMismatch=false
+# pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
 from typing import ClassVar, Literal, TypeVar, overload
 
 from typing_extensions import Self, deprecated

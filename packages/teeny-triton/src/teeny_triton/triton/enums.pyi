@@ -6,7 +6,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # ruff: noqa
 # mypy: disable-error-code="empty-body, override, overload-overlap, misc"
 # pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
-# pyright: reportInvalidTypeVarUse=false, reportUnusedParameter=false, reportPropertyTypeMismatch=false
+# pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
 from enum import Enum
 
 class Axis(Enum):

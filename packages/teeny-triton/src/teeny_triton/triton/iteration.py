@@ -16,21 +16,21 @@ def range(
     warp_specialize: bool = False,
     disable_licm: bool = False,
 ):
-    """The iterable of a `for` loop that runs on the device: range(stop) or range(start, stop, step).
+    """Numbers for a `for` loop that runs on the device, as of Python's range.
 
-    `num_stages` is how many iterations' loads are in flight at once, else the kernel's own number; the
-    other options steer the loop as in Triton.
+    `num_stages` is how many iterations' loads are in flight at once, else the kernel's own number;
+    the other options steer the loop as in Triton.
     """
     ...
 
 
 @rule(arg1="int", arg2="int | None", step="int | None", returns="Iterator[int]")
 def static_range(arg1, arg2=None, step=None):
-    """The iterable of a `for` loop that is unrolled when compiled; bounds and loop variable are constants."""
+    """Numbers for a `for` loop that is unrolled when compiled; all of them are constants."""
     ...
 
 
 @rule(cond="bool", msg="str")
 def static_assert(cond, msg=""):
-    """Stop compiling with an error that says `msg` unless the condition, known at compile time, holds."""
+    """Stop compiling with an error that says `msg` unless `cond`, a compile-time value, holds."""
     ...

@@ -42,8 +42,8 @@ def dot(
 ):
     """The matrix product of (M, K) and (K, N), plus `acc` of (M, N).
 
-    Both operands have one dtype; M and N are at least 16, K at least 16 (32 for 8-bit dtypes). The result
-    has the dtype of `acc`, else `out_dtype`, else f32 (i32 for i8, f64 for f64). f32 operands are rounded to
-    tf32 unless `input_precision` says "ieee" or "tf32x3".
+    Both operands have one dtype; M and N are at least 16, K at least 16 (32 for 8-bit dtypes). The
+    result has the dtype of `acc`, else `out_dtype`, else f32 (i32 for i8, f64 for f64). f32
+    operands are rounded to tf32 unless `input_precision` says "ieee" or "tf32x3".
     """
     ...

@@ -6,7 +6,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # ruff: noqa
 # mypy: disable-error-code="empty-body, override, overload-overlap, misc"
 # pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
-# pyright: reportInvalidTypeVarUse=false, reportUnusedParameter=false, reportPropertyTypeMismatch=false
+# pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
 from typing import Literal, overload
 
 from teeny_triton.triton.dtypes import M, i8, i32, f16, f32, f64
@@ -16,9 +16,9 @@ from teeny_triton.triton.types import R2, Tensor
 def dot(input: Tensor[M, R2], other: Tensor[M, R2], acc: Tensor[f32, R2] | None = None, input_precision: Literal["tf32", "tf32x3", "ieee"] | None = None, allow_tf32: bool | None = None, max_num_imprecise_acc: int | None = None, out_dtype: type[f32] | None = None) -> Tensor[f32, R2]:
     """The matrix product of (M, K) and (K, N), plus `acc` of (M, N).
 
-    Both operands have one dtype; M and N are at least 16, K at least 16 (32 for 8-bit dtypes). The result
-    has the dtype of `acc`, else `out_dtype`, else f32 (i32 for i8, f64 for f64). f32 operands are rounded to
-    tf32 unless `input_precision` says "ieee" or "tf32x3".
+    Both operands have one dtype; M and N are at least 16, K at least 16 (32 for 8-bit dtypes). The
+    result has the dtype of `acc`, else `out_dtype`, else f32 (i32 for i8, f64 for f64). f32
+    operands are rounded to tf32 unless `input_precision` says "ieee" or "tf32x3".
     """
 @overload
 def dot(input: Tensor[i8, R2], other: Tensor[i8, R2], acc: Tensor[i32, R2] | None = None, input_precision: Literal["tf32", "tf32x3", "ieee"] | None = None, allow_tf32: bool | None = None, max_num_imprecise_acc: int | None = None, out_dtype: type[i32] | None = None) -> Tensor[i32, R2]: ...

@@ -1,6 +1,7 @@
 """Elementwise functions of one float.
 
-Their operands are f32 or f64 (`abs`: any number); narrower floats are cast by the kernel, else it is an error.
+Their operands are f32 or f64 (`abs`: any number); narrower floats are cast by the kernel, else it
+is an error.
 """
 
 from teeny_triton.rules import elementwise
@@ -8,7 +9,7 @@ from teeny_triton.rules import elementwise
 
 @elementwise("F")
 def exp(x):
-    """e to the power of each element; f32 or f64."""
+    """The exponential e ** x of each element; f32 or f64."""
     ...
 
 

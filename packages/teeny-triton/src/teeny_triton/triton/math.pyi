@@ -6,7 +6,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # ruff: noqa
 # mypy: disable-error-code="empty-body, override, overload-overlap, misc"
 # pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
-# pyright: reportInvalidTypeVarUse=false, reportUnusedParameter=false, reportPropertyTypeMismatch=false
+# pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
 from typing import overload
 
 from teeny_triton.triton.dtypes import N, F
@@ -14,7 +14,7 @@ from teeny_triton.triton.types import Tensor, R
 
 @overload
 def exp(x: Tensor[F, R]) -> Tensor[F, R]:
-    """e to the power of each element; f32 or f64."""
+    """The exponential e ** x of each element; f32 or f64."""
 @overload
 def exp(x: F) -> F: ...
 

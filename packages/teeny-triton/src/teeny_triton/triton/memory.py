@@ -3,9 +3,7 @@
 from teeny_triton.rules import rule
 
 
-@rule(
-    pointer="PtrTensor[E, R]", mask="Mask | None", other="None", returns="Tensor[E, R]"
-)
+@rule(pointer="PtrTensor[E, R]", mask="Mask | None", other="None", returns="Tensor[E, R]")
 @rule(
     pointer="PtrTensor[F, R]", mask="Mask", other="Tensor[F, R] | F | float", returns="Tensor[F, R]"
 )
@@ -27,8 +25,8 @@ def load(
 ):
     """The values at a pointer, or at each element of a tensor of pointers.
 
-    Where `mask` (i1, broadcast to the pointers' shape) is false nothing is read, and the result is `other`
-    (cast to the pointer's dtype), or undefined without it. `other` needs a mask.
+    Where `mask` (i1, broadcast to the pointers' shape) is false nothing is read, and the result is
+    `other` (cast to the pointer's dtype), or undefined without it. `other` needs a mask.
     """
     ...
 
@@ -47,7 +45,7 @@ def store(
 ):
     """Write `value` (cast to the pointer's dtype, broadcast to the pointers' shape) to memory.
 
-    Where `mask` (i1) is false nothing is written. Two programs, or two elements, that write one place
-    leave either value there.
+    Where `mask` (i1) is false nothing is written. Two programs, or two elements, that write one
+    place leave either value there.
     """
     ...

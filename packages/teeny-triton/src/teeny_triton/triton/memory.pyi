@@ -6,7 +6,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # ruff: noqa
 # mypy: disable-error-code="empty-body, override, overload-overlap, misc"
 # pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
-# pyright: reportInvalidTypeVarUse=false, reportUnusedParameter=false, reportPropertyTypeMismatch=false
+# pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
 from typing import overload
 
 from teeny_triton.triton.dtypes import E, F, i1
@@ -16,8 +16,8 @@ from teeny_triton.triton.types import Ptr, PtrTensor, Tensor, R
 def load(pointer: PtrTensor[E, R], mask: Tensor[i1, R] | i1 | None = None, other: None = None, boundary_check: tuple[int, ...] = (), padding_option: str = '', cache_modifier: str = '', eviction_policy: str = '', volatile: bool = False) -> Tensor[E, R]:
     """The values at a pointer, or at each element of a tensor of pointers.
 
-    Where `mask` (i1, broadcast to the pointers' shape) is false nothing is read, and the result is `other`
-    (cast to the pointer's dtype), or undefined without it. `other` needs a mask.
+    Where `mask` (i1, broadcast to the pointers' shape) is false nothing is read, and the result is
+    `other` (cast to the pointer's dtype), or undefined without it. `other` needs a mask.
     """
 @overload
 def load(pointer: PtrTensor[F, R], mask: Tensor[i1, R] | i1, other: Tensor[F, R] | F | float, boundary_check: tuple[int, ...] = (), padding_option: str = '', cache_modifier: str = '', eviction_policy: str = '', volatile: bool = False) -> Tensor[F, R]: ...
@@ -34,8 +34,8 @@ def load(pointer: Ptr[E], mask: i1 | bool, other: E | int, boundary_check: tuple
 def store(pointer: PtrTensor[F, R], value: Tensor[F, R] | F | float, mask: Tensor[i1, R] | i1 | None = None, boundary_check: tuple[int, ...] = (), cache_modifier: str = '', eviction_policy: str = '') -> None:
     """Write `value` (cast to the pointer's dtype, broadcast to the pointers' shape) to memory.
 
-    Where `mask` (i1) is false nothing is written. Two programs, or two elements, that write one place
-    leave either value there.
+    Where `mask` (i1) is false nothing is written. Two programs, or two elements, that write one
+    place leave either value there.
     """
 @overload
 def store(pointer: PtrTensor[E, R], value: Tensor[E, R] | E | int, mask: Tensor[i1, R] | i1 | None = None, boundary_check: tuple[int, ...] = (), cache_modifier: str = '', eviction_policy: str = '') -> None: ...

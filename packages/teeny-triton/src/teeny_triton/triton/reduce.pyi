@@ -6,7 +6,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # ruff: noqa
 # mypy: disable-error-code="empty-body, override, overload-overlap, misc"
 # pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
-# pyright: reportInvalidTypeVarUse=false, reportUnusedParameter=false, reportPropertyTypeMismatch=false
+# pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
 from typing import Any, Literal, overload
 
 from teeny_triton.triton.dtypes import X, N, i1, i8, i16, i32, u8, u16, u32, f8e4m3, f8e5m2, f16, bf16, f32
@@ -14,10 +14,10 @@ from teeny_triton.triton.types import R1, R2, R3, Tensor, R
 
 @overload
 def sum(input: Tensor[i1, R] | Tensor[i8, R] | Tensor[i16, R], axis: None = None, keep_dims: Literal[False] = False, dtype: None = None) -> i32:
-    """The sum over one axis, or over all elements when `axis` is None; a scalar when no axis remains.
+    """The sum over one axis, or, with `axis=None`, over all elements.
 
-    i1, i8 and i16 are summed as i32, u8 and u16 as u32, or as `dtype`. The order of the additions is not
-    the order of the elements. `keep_dims=True` keeps the axis, with length 1.
+    i1, i8 and i16 are summed as i32, u8 and u16 as u32, or as `dtype`. The order of the additions
+    is not the order of the elements. `keep_dims=True` keeps the axis, with length 1.
     """
 @overload
 def sum(input: Tensor[i1, R1] | Tensor[i8, R1] | Tensor[i16, R1], axis: Literal[0, -1], keep_dims: Literal[False] = False, dtype: None = None) -> i32: ...
@@ -64,7 +64,7 @@ def sum(input: Tensor[Any, R], axis: Literal[0, 1, 2, -1, -2, -3], keep_dims: Li
 
 @overload
 def max(input: Tensor[i1, R] | Tensor[i8, R] | Tensor[i16, R] | Tensor[u8, R] | Tensor[u16, R], axis: None = None, return_indices: Literal[False] = False, return_indices_tie_break_left: bool = True, keep_dims: Literal[False] = False) -> i32:
-    """The greatest element over one axis, or of all when `axis` is None; a scalar when no axis remains.
+    """The greatest element over one axis, or, with `axis=None`, of all.
 
     Floats below 32 bits give f32, integers below 32 bits i32. A NaN loses against a number.
     `keep_dims=True` keeps the axis, with length 1.
@@ -104,7 +104,7 @@ def max(input: Tensor[N, R3], axis: Literal[0, 1, 2, -1, -2, -3], return_indices
 
 @overload
 def min(input: Tensor[i1, R] | Tensor[i8, R] | Tensor[i16, R] | Tensor[u8, R] | Tensor[u16, R], axis: None = None, return_indices: Literal[False] = False, return_indices_tie_break_left: bool = True, keep_dims: Literal[False] = False) -> i32:
-    """The smallest element over one axis, or of all when `axis` is None; a scalar when no axis remains.
+    """The smallest element over one axis, or, with `axis=None`, of all.
 
     Floats below 32 bits give f32, integers below 32 bits i32. A NaN loses against a number.
     `keep_dims=True` keeps the axis, with length 1.

@@ -37,7 +37,7 @@ def expand_dims(input, axis):
 def trans(input, *dims):
     """`input` with its sides in another order; also `x.T`.
 
-    Without `dims` the two sides of a tensor of rank 2 change places; with them, side i of the result is
-    side `dims[i]` of `input`.
+    Without `dims` the two sides of a tensor of rank 2 change places; with them, side i of the
+    result is side `dims[i]` of `input`.
     """
     ...

@@ -6,7 +6,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # ruff: noqa
 # mypy: disable-error-code="empty-body, override, overload-overlap, misc"
 # pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
-# pyright: reportInvalidTypeVarUse=false, reportUnusedParameter=false, reportPropertyTypeMismatch=false
+# pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
 from typing import Any, Literal, overload
 
 from teeny_triton.triton.dtypes import E, X
@@ -45,8 +45,8 @@ def expand_dims(input: Tensor[E, R2], axis: Literal[0, 1, 2, -1, -2, -3]) -> Ten
 def trans(input: Tensor[E, R2], /) -> Tensor[E, R2]:
     """`input` with its sides in another order; also `x.T`.
 
-    Without `dims` the two sides of a tensor of rank 2 change places; with them, side i of the result is
-    side `dims[i]` of `input`.
+    Without `dims` the two sides of a tensor of rank 2 change places; with them, side i of the
+    result is side `dims[i]` of `input`.
     """
 @overload
 def trans(input: Tensor[E, R2], dims_0: int, dims_1: int, /) -> Tensor[E, R2]: ...

@@ -1,4 +1,4 @@
-"""Tensors and pointers. The methods of `Tensor` are those of scalars too; operators are the language's own."""
+"""Tensors and pointers. Scalars have the methods of `Tensor`; operators are the language's own."""
 
 from typing import Generic, TypeVar
 
@@ -33,7 +33,7 @@ class R5(Rank):
 
 
 class Ptr(Generic[E]):
-    """A pointer parameter: `Ptr[f32]`. `pointer + offsets` counts in elements and gives a tensor of pointers."""
+    """A pointer: `Ptr[f32]`; `pointer + offsets`, in elements, is a tensor of pointers."""
 
 
 class PtrTensor(Generic[E, R]):
@@ -70,7 +70,7 @@ class Tensor(Generic[E, R]):
     @rule(self="Tensor[E, R1]", index="tuple[None, slice, None]", returns="Tensor[E, R3]")
     @rule(self="Tensor[E, R1]", index="tuple[None, None, slice]", returns="Tensor[E, R3]")
     def __getitem__(self, index):
-        """`x[:, None]`: each None puts in a side of length 1, each `:` keeps a side; no elements."""
+        """`x[:, None]`: each None puts in a side of length 1, each `:` keeps a side."""
         ...
 
     def to(self, dtype, fp_downcast_rounding=None, bitcast=False):

@@ -1,4 +1,4 @@
-"""Tensors and pointers. The methods of `Tensor` are those of scalars too; operators are the language's own.
+"""Tensors and pointers. Scalars have the methods of `Tensor`; operators are the language's own.
 
 Generated from the kernel language's text by `python -m stubgen`; never edited.
 """
@@ -6,7 +6,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # ruff: noqa
 # mypy: disable-error-code="empty-body, override, overload-overlap, misc"
 # pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
-# pyright: reportInvalidTypeVarUse=false, reportUnusedParameter=false, reportPropertyTypeMismatch=false
+# pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
 from typing import Any, Generic, Literal, Protocol, TypeVar, overload
 
 from typing_extensions import deprecated
@@ -22,7 +22,8 @@ MYPY = False  # mypy reads this name as True
 class Of(Protocol[E_co]):
     """`self: Of[Float]` = "this method exists only for float elements".
 
-    mypy does not check the bound of a type variable in an explicit self type, but it does check a protocol.
+    mypy does not check the bound of a type variable in an explicit self type, but it does check a
+    protocol.
     """
     def _elem(self) -> E_co: ...
 
@@ -34,16 +35,17 @@ class Inv(Generic[E]):
 
 
 class Mismatch:
-    """Result of == and != on operands that do not match, and of a tensor as a condition: nothing accepts it."""
+    """Result of == on operands that do not match: nothing accepts it."""
 
 
 class Sides(tuple[int, ...]):
-    """A shape as `x.shape` gives it: its length, unlike that of a tuple written out, is not known."""
+    """A shape as `x.shape` gives it: a tuple whose length checkers do not know."""
 
 
 class Ptr(Protocol[E]):
-    """A pointer parameter: `Ptr[f32]`. In a kernel `pointer + offsets` counts in elements; at a launch any array goes."""
-    def __dlpack__(self, *, stream: Inv[E] | None = ...) -> Any: ...  # array libraries take `stream: Any`
+    """A pointer: `Ptr[f32]`; `pointer + offsets` is in elements. A launch takes arrays."""
+    # array libraries have `stream: Any`
+    def __dlpack__(self, *, stream: Inv[E] | None = ...) -> Any: ...
     def __add__(self, o: int, /) -> Ptr[E]: ...
 
 class Rank:
@@ -83,7 +85,7 @@ class Tensor(Generic[E, R]):
         """The transpose of a tensor of rank 2."""
     @overload
     def __getitem__(self: Tensor[E, R1], index: tuple[slice, None]) -> Tensor[E, R2]:
-        """`x[:, None]`: each None puts in a side of length 1, each `:` keeps a side; no elements."""
+        """`x[:, None]`: each None puts in a side of length 1, each `:` keeps a side."""
     @overload
     def __getitem__(self: Tensor[E, R1], index: tuple[None, slice]) -> Tensor[E, R2]: ...
     @overload
@@ -250,7 +252,7 @@ class Tensor(Generic[E, R]):
     @overload
     def broadcast_to(self: Tensor[E, R3], shape_0: int, shape_1: int, shape_2: int, /) -> Tensor[E, R3]: ...
     @overload
-    def broadcast_to(self: Tensor[E, E], shape: list[int] | Sides, /) -> Tensor[E, Any]: ...
+    def broadcast_to(self, shape: list[int] | Sides, /) -> Tensor[E, Any]: ...
     @overload
     def trans(self: Tensor[E, R2], /) -> Tensor[E, R2]:
         """See `trans`."""
