@@ -1,0 +1,111 @@
+"""Attributes: names of the DSL, members of enumerations, questions to dtypes, shapes and methods of values."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from typing import TYPE_CHECKING, Any
+
+from teenyc.codes import E0202
+from teenyc.frontend.constexpr import is_number, plain
+from teenyc.frontend.scope import (
+    MISSING,
+    BoundMethod,
+    DTypeMethod,
+    EnumClass,
+    Namespace,
+    dsl_attribute,
+    enum_member,
+)
+from teenyc.types import DType, PointerDType
+from teenyc.values import EnumMember, RuntimeValue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from teenyc.frontend.context import Context
+
+
+def lower_attribute(context: Context, node: ast.Attribute) -> Any:
+    owner = context.value(node.value)
+    found = attribute(context, node, owner)
+    if found is not MISSING:
+        return found
+    error = context.fail(E0202, node, owner=_owner(owner), name=node.attr)
+    close = difflib.get_close_matches(node.attr, _attributes(context, owner), n=1)
+    raise error.help(f"did you mean `{close[0]}`?") if close else error
+
+
+def _owner(owner: Any) -> str:
+    if isinstance(owner, RuntimeValue):
+        return f"a value of type {owner.describe()}"
+    if isinstance(owner, Namespace):
+        return f"module `{owner.name}`"
+    return f"enumeration `{owner.name}`" if isinstance(owner, EnumClass) else plain(owner)
+
+
+def _attributes(context: Context, owner: Any) -> list[str]:
+    if isinstance(owner, Namespace):
+        return context.library.dsl.names()
+    if isinstance(owner, EnumClass):
+        return list(owner.members)
+    if isinstance(owner, RuntimeValue) or is_number(owner):
+        return ["shape", "dtype", *context.library.dsl.methods()]
+    return [*_DTYPE_ATTRIBUTES, *_DTYPE_QUESTIONS, "element_ty"]
+
+
+_DTYPE_ATTRIBUTES: dict[str, Callable[[DType], Any]] = {
+    "name": lambda d: d.name,
+    "itemsize": lambda d: d.itemsize,
+    "primitive_bitwidth": lambda d: d.bits,
+    "scalar": lambda d: d,
+}
+_DTYPE_QUESTIONS: dict[str, Callable[[Any], bool]] = {
+    "is_floating": lambda d: isinstance(d, DType) and d.is_float,
+    "is_int": lambda d: isinstance(d, DType) and d.is_int,
+    "is_int_signed": lambda d: isinstance(d, DType) and d.is_signed,
+    "is_int_unsigned": lambda d: isinstance(d, DType) and d.kind == "uint",
+    "is_bool": lambda d: isinstance(d, DType) and d.is_bool,
+    "is_ptr": lambda d: isinstance(d, PointerDType),
+}
+
+
+def ask_dtype(method: DTypeMethod) -> bool:
+    """The answer to `dtype.is_floating()` and the like."""
+    return _DTYPE_QUESTIONS[method.name](method.owner)
+
+
+def attribute(context: Context, node: ast.Attribute, owner: Any) -> Any:
+    """`owner.<attr>`, or MISSING."""
+    name = node.attr
+    if isinstance(owner, Namespace):
+        found = dsl_attribute(context.library, name)
+        return found if found is MISSING else context.settle(found, name)
+    if isinstance(owner, EnumClass):
+        member = enum_member(owner, name)
+        return MISSING if member is None else member
+    if isinstance(owner, EnumMember):
+        return {"name": owner.name, "value": owner.value}.get(name, MISSING)
+    if isinstance(owner, (DType, PointerDType)):
+        if name in _DTYPE_QUESTIONS:
+            return DTypeMethod(owner, name)
+        if isinstance(owner, PointerDType):
+            return owner.element if name == "element_ty" else MISSING
+        return _DTYPE_ATTRIBUTES[name](owner) if name in _DTYPE_ATTRIBUTES else MISSING
+    if isinstance(owner, RuntimeValue):
+        return _tensor_attribute(context, node, owner)
+    if is_number(owner):
+        method = context.library.dsl.method(name)
+        return MISSING if method is None or method.is_property else BoundMethod(owner, method)
+    return MISSING
+
+
+def _tensor_attribute(context: Context, node: ast.Attribute, owner: RuntimeValue) -> Any:
+    if node.attr == "dtype":
+        return owner.dtype
+    if node.attr == "shape":
+        return owner.shape
+    method = context.library.dsl.method(node.attr)
+    if method is None:
+        return MISSING
+    return BoundMethod(owner, method)

@@ -1,0 +1,186 @@
+"""Calls: a primitive goes to its handler, helpers and composite DSL functions are inlined, methods get their owner."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from teeny_macros.diagnostics import TeenyError
+from teenyc.codes import E0106, E0199, E0203, E0209, E0210
+from teenyc.frontend import constexpr
+from teenyc.frontend.builtin import call_builtin, call_class
+from teenyc.frontend.constexpr import is_compile_time, is_number, plain
+from teenyc.frontend.context import placed
+from teenyc.frontend.operands import misused
+from teenyc.frontend.scope import POISON, BoundMethod, Builtin, Class, DTypeMethod, Frame
+from teenyc.frontend.signature import STAR, Argument, Function, bind
+from teenyc.ir.opdef import HANDLERS
+from teenyc.ops import semantics
+from teenyc.types import DType, PointerDType
+from teenyc.values import RuntimeValue
+
+if TYPE_CHECKING:
+    from teenyc.frontend.context import Context
+
+
+def lower_call(context: Context, node: ast.Call) -> Any:
+    """The value of a call."""
+    target = context.value(node.func)
+    if isinstance(target, Function):
+        return call_function(context, node, target, arguments_of(context, node))
+    if isinstance(target, BoundMethod):
+        owner = Argument(target.owner, context.span(node.func))
+        if is_number(target.owner):
+            value = semantics.to_value(context.at(node), target.owner)
+            owner = owner._replace(value=value)
+        given = [owner, *arguments_of(context, node)]
+        return call_function(context, node, target.function, given)
+    if isinstance(target, DTypeMethod):
+        bind(target.name, (), arguments_of(context, node), context.span(node))
+        return getattr_answer(target)
+    if isinstance(target, Builtin):
+        return call_builtin(context, node, target, arguments_of(context, node))
+    if isinstance(target, (DType, PointerDType)):
+        return _cast(context, node, target)
+    if isinstance(target, Class):
+        return call_class(context, node, target, arguments_of(context, node))
+    raise context.fail(E0203, node.func, what=plain(target))
+
+
+def getattr_answer(method: DTypeMethod) -> bool:
+    """The answer to `dtype.is_floating()` and the like."""
+    from teenyc.frontend.attribute import ask_dtype
+
+    return ask_dtype(method)
+
+
+def arguments_of(context: Context, node: ast.Call) -> list[Argument]:
+    """The arguments of a call, evaluated from left to right, `*tuple` spread."""
+    found: list[Argument] = []
+    for item in node.args:
+        if isinstance(item, ast.Starred):
+            values = context.value(item.value)
+            if type(values) is not tuple:
+                raise context.fail(E0106, item, operator="*", what=plain(values))
+            found.extend(Argument(value, context.span(item)) for value in values)
+        else:
+            found.append(Argument(context.value(item), context.span(item)))
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise context.fail(E0106, keyword, operator="**", what="a call in a kernel").help(
+                "name the arguments one by one"
+            )
+        value = context.value(keyword.value)
+        found.append(Argument(value, context.span(keyword.value), keyword.arg))
+    return found
+
+
+def _cast(context: Context, node: ast.Call, dtype: DType | PointerDType) -> Any:
+    """`f32(x)` is `tl.cast(x, f32)`."""
+    cast = context.library.dsl.lookup("cast")
+    assert isinstance(cast, Function)
+    given = arguments_of(context, node)
+    bind(str(dtype), cast.parameters[:1], given, context.span(node))
+    return call_function(context, node, cast, [*given, Argument(dtype, context.span(node.func))])
+
+
+def call_function(
+    context: Context, node: ast.expr, function: Function, given: list[Argument]
+) -> Any:
+    """Bind and call a function of the unit or of the DSL."""
+    bound = bind(function.name, function.parameters, given, context.span(node))
+    for parameter in function.parameters:
+        argument = bound.get(parameter.name)
+        if argument is None:
+            assert parameter.default is not None
+            value = _default(context, function, parameter.default)
+            bound[parameter.name] = Argument(value, context.span(node))
+        elif parameter.is_const and constexpr.has_runtime(argument.value):
+            what = f"argument `{parameter.name}` of `{function.name}`"
+            type_ = plain(argument.value)
+            raise E0210.at(argument.span, f"is a run-time {type_}", what=what)
+    if function.is_primitive:
+        return _call_primitive(context, node, function, bound)
+    return inline(context, node, function, bound)
+
+
+def _default(context: Context, function: Function, default: ast.expr) -> Any:
+    if isinstance(default, ast.Constant):
+        return default.value
+    frame = Frame(function.scope, function.source, call_span=context.builder.span)
+    with context.entered(frame):
+        return context.value(default)
+
+
+def _call_primitive(
+    context: Context, node: ast.expr, function: Function, bound: dict[str, Argument]
+) -> Any:
+    for name, argument in bound.items():
+        if not isinstance(argument.value, RuntimeValue) and not is_compile_time(argument.value):
+            error = misused(context, _argument_node(node, name), argument.value)
+            error.diagnostics[-1].labels[0].span = argument.span
+            raise error
+    if function.name not in HANDLERS:
+        raise context.fail(E0199, node, what=f"`{function.name}`")
+    order = {p.name: bound[p.name] for p in function.parameters}
+    return context.handle(function.name, node, order)
+
+
+def _argument_node(node: ast.expr, name: str) -> ast.expr:
+    if isinstance(node, ast.Call):
+        for keyword in node.keywords:
+            if keyword.arg == name:
+                return keyword.value
+        if node.args:
+            return node.args[0]
+    return node
+
+
+def inline(context: Context, node: ast.expr, function: Function, bound: dict[str, Argument]) -> Any:
+    """Lower the body of a helper or composite where it is called."""
+    outer = context.frame
+    caller: Frame | None = outer
+    while caller is not None:
+        if caller.function is function:
+            raise context.fail(E0209, node, name=function.name).help(
+                "a kernel cannot recurse: write a loop"
+            )
+        caller = caller.outer
+    is_kernel = outer.outer is None  # called from the entry point, which is generated text
+    frame = Frame(
+        function.scope,
+        function.source,
+        function=function,
+        outer=outer,
+        caller=None if is_kernel else outer.source.location(node, outer.caller),
+        call_span=context.span(node),
+    )
+    for parameter in function.parameters:
+        argument = bound[parameter.name]
+        frame.variables[parameter.name] = argument.value
+        frame.parameter_spans[parameter.name] = argument.span
+        frame.assigned[parameter.name] = function.source.span(parameter.node)
+    if function.is_dsl:
+        return _inline_composite(context, frame, function)
+    with context.entered(frame):
+        return context.run_function(function)
+
+
+def _inline_composite(context: Context, frame: Frame, function: Function) -> Any:
+    """A fault inside the DSL's own text points at the user's call and names the function."""
+    before = len(context.diagnostics)
+    try:
+        with context.entered(frame):
+            result = context.run_function(function)
+    except TeenyError as error:
+        raise placed(error, frame.call_span) from None
+    if len(context.diagnostics) > before:
+        for diagnostic in context.diagnostics[before:]:
+            note = f"in `{function.name}`"
+            if note not in diagnostic.notes:
+                diagnostic.notes.append(note)
+        return POISON
+    return result
+
+
+assert STAR

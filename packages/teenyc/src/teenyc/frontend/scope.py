@@ -1,0 +1,364 @@
+"""What names stand for: the modules of a unit, the DSL's text (read one function at a time) and a call's variables."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from teeny_macros.unit import DSL_MODULE
+from teenyc.codes import E0103, E0213
+from teenyc.frontend.parser import Source, parse_text
+from teenyc.frontend.signature import Function
+from teenyc.types import DTYPES
+from teenyc.values import EnumMember
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from teeny_macros.source import Span
+    from teeny_macros.unit import Unit
+    from teenyc.ir.core import Location
+
+DSL_FILE = f"{DSL_MODULE}.py"
+MISSING = object()
+
+
+class Poison:
+    """The value of a variable whose assignment failed: using it is not reported again."""
+
+
+POISON = Poison()
+
+
+class Undefined(NamedTuple):
+    """A variable that has no value on some path; `place` is where it is assigned, `rule` why that is not enough."""
+
+    name: str
+    place: Span | None
+    rule: str
+
+
+class Unevaluated(NamedTuple):
+    """A compile-time expression of a module that nobody has asked for yet."""
+
+    expression: ast.expr
+    scope: Scope
+    source: Source
+
+
+class Namespace(NamedTuple):
+    """The DSL module, or a dotted part of it such as `tl.math`."""
+
+    name: str
+
+
+class EnumClass(NamedTuple):
+    """An enumeration of the DSL."""
+
+    name: str
+    members: dict[str, int | str]
+
+
+class Class(NamedTuple):
+    """A class that is only good for annotations and `isinstance`: `Tensor`, `Ptr`, `int`."""
+
+    name: str
+
+
+class Builtin(NamedTuple):
+    """One of Python's own functions."""
+
+    name: str
+
+
+class TypeVariable(NamedTuple):
+    """A captured `TypeVar`: it has a meaning in annotations alone."""
+
+    name: str
+
+
+class BoundMethod(NamedTuple):
+    """A method of a tensor or scalar; `owner` is the value left of the dot."""
+
+    owner: Any
+    function: Function
+
+
+class DTypeMethod(NamedTuple):
+    """A question to a dtype, such as `x.dtype.is_floating()`."""
+
+    owner: Any
+    name: str
+
+
+class Scope:
+    """The names of one module."""
+
+    def lookup(self, name: str) -> Any:
+        """What `name` stands for, or MISSING."""
+        raise NotImplementedError
+
+    def names(self) -> list[str]:
+        """All names, for suggestions."""
+        raise NotImplementedError
+
+
+class DslScope(Scope):
+    """The flat namespace of the DSL's text: an index of its top-level statements, parsed when they are used."""
+
+    _STATEMENT = re.compile(
+        r"^(?:def[ ]+(?P<def>\w+)|class[ ]+(?P<class>\w+)|(?P<name>\w+)[ ]*(?::[^=\n]+)?=(?!=)|[^\s)\]}#])",
+        re.MULTILINE,
+    )
+    _METHOD = re.compile(
+        r"^    (?:def[ ]+(?P<def>\w+)|(?P<property>@property)|[^\s)\]}#])", re.MULTILINE
+    )
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._index: dict[str, tuple[str, int, int]] = {}
+        self._found: dict[str, Any] = {}
+        self._methods: dict[str, tuple[int, int, bool]] | None = None
+        self._method_cache: dict[str, Function] = {}
+        previous: tuple[str, str, int] | None = None
+        for match in self._STATEMENT.finditer(text):
+            start = match.start()
+            if previous is not None:
+                self._index[previous[1]] = (previous[0], previous[2], start)
+            kind = match.lastgroup
+            previous = None if kind is None else (kind, match[kind], start)
+        if previous is not None:
+            self._index[previous[1]] = (previous[0], previous[2], len(text))
+
+    def names(self) -> list[str]:
+        return [*self._index, *DTYPES]
+
+    def lookup(self, name: str) -> Any:
+        found = self._found.get(name, MISSING)
+        if found is MISSING:
+            found = self._found[name] = self._resolve(name)
+        return found
+
+    def _resolve(self, name: str) -> Any:
+        if name in DTYPES:
+            return DTYPES[name]
+        entry = self._index.get(name)
+        if entry is None:
+            return MISSING
+        kind, start, end = entry
+        if kind == "class":
+            return self._class(name, start, end)
+        source, (stmt, *_) = self._parse(start, end)
+        if isinstance(stmt, ast.FunctionDef):
+            return Function(stmt, source, self, is_dsl=True)
+        value = getattr(stmt, "value", None)
+        return MISSING if value is None else Unevaluated(value, self, source)
+
+    def _parse(self, start: int, end: int) -> tuple[Source, list[ast.stmt]]:
+        text = self.text[start:end]
+        source = Source(DSL_FILE, text, self.text.count("\n", 0, start) + 1)
+        return source, parse_text(source, text)
+
+    def _class(self, name: str, start: int, end: int) -> Any:
+        if not re.match(r"class \w+\((?:\w+\.)?(?:Int|Str)?Enum\)", self.text[start:end]):
+            return Class(name)
+        members: dict[str, int | str] = {}
+        _, (stmt, *_) = self._parse(start, end)
+        assert isinstance(stmt, ast.ClassDef)
+        for row in stmt.body:
+            if isinstance(row, ast.Assign) and isinstance(row.targets[0], ast.Name):
+                members[row.targets[0].id] = ast.literal_eval(row.value)
+        return EnumClass(name, members)
+
+    def method(self, name: str) -> Function | None:
+        """The method or property `name` of the DSL's class `Tensor`."""
+        found = self._method_cache.get(name)
+        if found is None and (entry := self.methods().get(name)) is not None:
+            start, end, is_property = entry
+            body = self.text[start:end]
+            # The method is parsed where it stands: `if 1:` takes the place of its class.
+            source = Source(DSL_FILE, "\n" + body, self.text.count("\n", 0, start))
+            (outer,) = parse_text(source, "if 1:\n" + body)
+            assert isinstance(outer, ast.If)
+            node = outer.body[0]
+            assert isinstance(node, ast.FunctionDef)
+            found = Function(node, source, self, is_dsl=True)
+            found.is_property = is_property
+            self._method_cache[name] = found
+        return found
+
+    def methods(self) -> dict[str, tuple[int, int, bool]]:
+        """Start, end and whether it is a property, of each method of `Tensor`."""
+        if self._methods is None:
+            self._methods = {}
+            entry = self._index.get("Tensor")
+            if entry is not None:
+                self._find_methods(entry[1], entry[2])
+        return self._methods
+
+    def _find_methods(self, begin: int, stop: int) -> None:
+        assert self._methods is not None
+        is_property = False
+        previous: tuple[str, int, bool] | None = None
+        for match in self._METHOD.finditer(self.text, begin, stop):
+            if previous is not None:
+                self._methods[previous[0]] = (previous[1], match.start(), previous[2])
+                previous = None
+            if match["property"]:
+                is_property = True
+            elif match["def"]:
+                previous = (match["def"], match.start(), is_property)
+                is_property = False
+        if previous is not None:
+            self._methods[previous[0]] = (previous[1], stop, previous[2])
+
+
+def enum_member(enum: EnumClass, name: str) -> EnumMember | None:
+    """The member `name`, if there is one."""
+    if name not in enum.members:
+        return None
+    return EnumMember(enum.name, name, enum.members[name])
+
+
+class ModuleScope(Scope):
+    """One module of the body: imports, helpers, captured literals and type variables."""
+
+    def __init__(self, library: Library, name: str, text: str, first_line: int) -> None:
+        self.library = library
+        self.source = Source(library.unit.file, text, first_line)
+        self.bindings: dict[str, Any] = {}
+        self._found: dict[str, Any] = {}
+        self.statements = parse_text(self.source, text)
+        for stmt in self.statements:
+            self._bind(stmt)
+
+    def _bind(self, stmt: ast.stmt) -> None:
+        if isinstance(stmt, ast.FunctionDef):
+            self.bindings[stmt.name] = stmt
+        elif isinstance(stmt, ast.Import):
+            for alias in stmt.names:
+                self.bindings[alias.asname or alias.name.partition(".")[0]] = alias
+        elif isinstance(stmt, ast.ImportFrom):
+            for alias in stmt.names:
+                self.bindings[alias.asname or alias.name] = (stmt.module or "", alias)
+        elif isinstance(stmt, ast.Assign) and isinstance(stmt.targets[0], ast.Name):
+            self.bindings[stmt.targets[0].id] = stmt.value
+        elif isinstance(stmt, ast.AnnAssign) and isinstance(stmt.target, ast.Name) and stmt.value:
+            self.bindings[stmt.target.id] = stmt.value
+        elif isinstance(stmt, ast.AsyncFunctionDef):
+            raise E0103.at(self.source.span(stmt), what="an async function")
+
+    def names(self) -> list[str]:
+        return list(self.bindings)
+
+    def lookup(self, name: str) -> Any:
+        found = self._found.get(name, MISSING)
+        if found is MISSING and name in self.bindings:
+            found = self._found[name] = self._resolve(name, self.bindings[name])
+        return found
+
+    def _resolve(self, name: str, binding: Any) -> Any:
+        if isinstance(binding, ast.FunctionDef):
+            return Function(binding, self.source, self, is_dsl=False)
+        if isinstance(binding, ast.alias):
+            if binding.name.partition(".")[0] == DSL_MODULE:
+                return Namespace(DSL_MODULE)
+            raise E0213.at(self.source.span(binding), module=binding.name)
+        if isinstance(binding, tuple):
+            module, alias = binding
+            return self._import(module, alias)
+        assert isinstance(binding, ast.expr)
+        if isinstance(binding, ast.Call) and _last_name(binding.func) == "TypeVar":
+            return TypeVariable(name)
+        return Unevaluated(binding, self, self.source)
+
+    def _import(self, module: str, alias: ast.alias) -> Any:
+        if module.partition(".")[0] == DSL_MODULE:
+            return dsl_attribute(self.library, alias.name)
+        scope = self.library.scope(module)
+        if scope is None:
+            raise E0213.at(self.source.span(alias), module=module)
+        return scope.lookup(alias.name)
+
+
+def _last_name(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def dsl_attribute(library: Library, name: str) -> Any:
+    """`tl.<name>`, or MISSING."""
+    found = library.dsl.lookup(name)
+    if found is not MISSING:
+        return found
+    if name in ("constexpr", "Const", "tensor"):
+        return Class("Tensor" if name == "tensor" else name)
+    return Namespace(f"{DSL_MODULE}.{name}") if name in ("math", "triton") else MISSING
+
+
+class Library:
+    """All modules of a unit, each parsed when first used."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.dsl = DslScope(unit.dsl_text or "")
+        self._scopes: dict[str, ModuleScope] = {}
+        self._texts = {module.name: module.text for module in unit.modules}
+
+    def scope(self, name: str) -> ModuleScope | None:
+        """The module `name` of the body, or None."""
+        found = self._scopes.get(name)
+        if found is None and name in self._texts:
+            first_line = self.unit.first_line(name)
+            found = self._scopes[name] = ModuleScope(self, name, self._texts[name], first_line)
+        return found
+
+
+class Frame:
+    """One call that is being inlined: its variables, where it was called and how deep in loops it is."""
+
+    __slots__ = ("assigned", "call_span", "caller", "function", "is_dsl", "loops", "outer")
+    __slots__ += ("parameter_spans", "scope", "source", "variables")
+
+    def __init__(
+        self,
+        scope: Scope,
+        source: Source,
+        *,
+        function: Function | None = None,
+        outer: Frame | None = None,
+        caller: Location | None = None,
+        call_span: Span | None = None,
+    ) -> None:
+        self.scope = scope
+        self.source = source
+        self.function = function
+        self.is_dsl = isinstance(scope, DslScope)
+        self.outer = outer
+        self.caller = caller
+        self.call_span = call_span
+        self.variables: dict[str, Any] = {}
+        self.assigned: dict[str, Span] = {}
+        self.parameter_spans: dict[str, Span] = {}
+        self.loops = 0
+
+
+def assigned_names(statements: list[ast.stmt]) -> Iterator[str]:
+    """The names that these statements may assign, in order of first appearance, each once."""
+    seen: dict[str, None] = {}
+    pending: list[ast.AST] = list(reversed(statements))
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Store):
+                seen.setdefault(node.id)
+        elif not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+            pending.extend(reversed(list(ast.iter_child_nodes(node))))
+    return iter(seen)
+
+
+def place_of(variables: Frame, name: str) -> Span | None:
+    """Where a variable was last assigned."""
+    return variables.assigned.get(name)
