@@ -6,9 +6,9 @@ A row is the code, the kebab-case name of the bad thing and the message template
 
 from __future__ import annotations
 
-from teeny_macros.diagnostics import Code, ToolchainError, code
+from teeny_macros.diagnostics import Code, LaunchError, ToolchainError, code
 
-# --- E01xx: syntax ---------------------------------------------------------------------------------
+# --- E01xx: syntax -------------------------------------------------------------------------------
 E0101 = code("E0101", "invalid-syntax", "this is not valid Python: {reason}")
 E0102 = code("E0102", "unsupported-statement", "a kernel cannot hold a `{what}` statement")
 E0103 = code("E0103", "unsupported-expression", "a kernel cannot hold {what}")
@@ -23,7 +23,7 @@ E0109 = code("E0109", "failed-evaluation", "this cannot be computed at compile t
 E0110 = code("E0110", "misused-function", "`{name}` is {kind}, not a value")
 E0199 = code("E0199", "not-supported-yet", "{what} is not supported in this version")
 
-# --- E02xx: names and calls ------------------------------------------------------------------------
+# --- E02xx: names and calls ----------------------------------------------------------------------
 E0201 = code("E0201", "unknown-name", "`{name}` is not defined")
 E0202 = code("E0202", "unknown-attribute", "{owner} has no attribute `{name}`")
 E0203 = code("E0203", "uncallable-value", "{what} cannot be called")
@@ -39,13 +39,76 @@ E0212 = code("E0212", "mismatched-unpacking", "{values} cannot be unpacked into 
 E0213 = code("E0213", "unresolved-import", "module `{module}` is not part of the unit")
 E0214 = code("E0214", "invalid-entry-point", "the unit's entry point is invalid: {reason}")
 
-# --- E03xx: types --------------------------------------------------------------------------------
+# --- E03xx: types ------------------------------------------------------------------------------
+E0301 = code("E0301", "invalid-operands", "`{op}` does not take {types}")
+E0302 = code("E0302", "literal-out-of-range", "{value} is not a value of {dtype}")
+E0303 = code("E0303", "mixed-signedness", "`{op}` of {left} and {right} mixes signed and unsigned")
+E0304 = code("E0304", "boolean-arithmetic", "`{op}` of i1 values would wrap in one bit")
+E0305 = code("E0305", "unsupported-dtype", "`{op}` takes f32 and f64, not {dtype}")
+E0306 = code("E0306", "invalid-cast", "no cast goes from {source} to {dtype}")
+E0307 = code(
+    "E0307", "invalid-rounding", "casting {source} to {dtype} takes no such rounding mode"
+)
+E0308 = code("E0308", "mismatched-widths", "{source} has {size} bits, and {dtype} has {wanted}")
+E0309 = code("E0309", "non-integer-offset", "a pointer moves by integers, not by {dtype}")
+E0310 = code("E0310", "valueless-operand", "{what} is not a value that an operation takes")
+E0312 = code("E0312", "invalid-dtype", "{what} is not a dtype")
+E0313 = code("E0313", "narrow-arithmetic", "`{op}` cannot compute in {dtype}")
 
-# --- E04xx: shapes and compile-time values -------------------------------------------------------
+# --- E04xx: shapes and compile-time values -----------------------------------------------------
+E0401 = code(
+    "E0401", "range-not-power-of-two", "the length of a range, {length}, is not a power of two"
+)
+E0402 = code("E0402", "side-not-power-of-two", "side {side} of shape {shape} is not a power of two")
+E0403 = code("E0403", "mismatched-shapes", "shapes {left} and {right} do not broadcast")
+E0404 = code(
+    "E0404", "oversized-tile", "a tile of shape {shape} has {count} elements, more than {limit}"
+)
+E0405 = code("E0405", "axis-out-of-range", "axis {axis} does not exist in a tensor of rank {rank}")
+E0406 = code("E0406", "invalid-shape", "{what} is not a shape")
+E0407 = code("E0407", "empty-range", "the range from {start} to {end} has no elements")
+E0408 = code("E0408", "failed-assertion", "a compile-time assertion does not hold{message}")
+E0409 = code("E0409", "invalid-grid-axis", "{what} is not an axis of the grid")
+E0410 = code("E0410", "mismatched-matrices", "matrices {left} and {right} do not fit together")
+E0411 = code("E0411", "small-product", "`dot` over {inner} elements, fewer than {least}")
+E0412 = code("E0412", "unsupported-index", "a tensor cannot be indexed with {what}")
+E0413 = code("E0413", "wrong-rank", "`{op}` needs {what}, not {type}")
+E0414 = code("E0414", "invalid-axes", "{dims} are not the axes that `{op}` needs at rank {rank}")
+E0415 = code("E0415", "oversized-shift", "a shift by {amount} leaves no bit of {dtype}")
+E0416 = code("E0416", "unknown-option", "{what} is not a value of `{parameter}`")
 
-# --- E05xx: memory -------------------------------------------------------------------------------
+# --- E05xx: memory -----------------------------------------------------------------------------
+E0501 = code("E0501", "not-a-pointer", "`{op}` needs a pointer, not {type}")
+E0502 = code("E0502", "non-boolean-mask", "a mask is i1, not {dtype}")
+E0503 = code("E0503", "other-without-mask", "`other` without `mask` has no effect")
+E0504 = code(
+    "E0504", "tensor-at-scalar-pointer", "`{what}` has shape {shape}, and the pointer is a scalar"
+)
+E0505 = code(
+    "E0505", "wider-than-pointer", "`{what}` has shape {shape}, more than the pointer's {pointer}"
+)
+E0506 = code(
+    "E0506",
+    "out-of-bounds-access",
+    "program {program}, element {element}: {access} {size} bytes at {address}, "
+    "outside of every array",
+    LaunchError,
+)
+E0507 = code(
+    "E0507",
+    "read-only-array",
+    "program {program} stores into an array that is read-only",
+    LaunchError,
+)
+E0508 = code(
+    "E0508", "missing-numpy", "the interpreter needs NumPy, which is not installed", ToolchainError
+)
+E0509 = code("E0509", "failed-program", "program {program} cannot go on: {reason}", LaunchError)
+E0510 = code(
+    "E0510", "invalid-launch-argument", "the interpreter cannot take {what}", LaunchError
+)
 
-# --- E06xx: control flow ---------------------------------------------------------------------------
+# --- E06xx: control flow -------------------------------------------------------------------------
 E0601 = code("E0601", "return-in-loop", "`return` inside a run-time loop")
 E0602 = code("E0602", "ambiguous-truth", "{what} needs one truth value, and {type} has many")
 E0603 = code("E0603", "jump-in-loop", "`{what}` in a run-time loop")
@@ -63,7 +126,7 @@ E0608 = code("E0608", "unsupported-iterable", "`for` cannot go through {what}")
 E0609 = code("E0609", "invalid-bound", "a bound of this range is {what}, not an integer scalar")
 E0610 = code("E0610", "unconvertible-variable", "{name} is {what}, which cannot change at run time")
 
-# --- E07xx: GPU back end -------------------------------------------------------------------------
+# --- E07xx: GPU back end -----------------------------------------------------------------------
 E0701 = code(
     "E0701",
     "missing-back-end",
@@ -101,6 +164,6 @@ E0712 = code(
     "E0712", "broken-back-end", "Triton {version} cannot be loaded: {reason}", ToolchainError
 )
 
-# --- E08xx: CPU back end -------------------------------------------------------------------------
+# --- E08xx: CPU back end -----------------------------------------------------------------------
 
 CODES: tuple[Code, ...] = tuple(row for row in list(globals().values()) if isinstance(row, Code))
