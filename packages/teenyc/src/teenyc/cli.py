@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(options.parse_command(given))
     except UsageError as error:
-        print(f"teenyc: error: {error}\n{options.USAGE}", end="", file=sys.stderr)
+        print(f"teenyc: error: {error}\n(`teenyc --help` shows the options)", file=sys.stderr)
         return USAGE
     except TeenyError as error:
         return report(error, error_format)
@@ -103,10 +103,11 @@ def _compile(command: Command, unit: str) -> None:
     gc.disable()  # the process lives for one unit
     asked = options.compile_options(command)
     driver.require_supported(asked)
+    text = _read(unit)
     child = _start_back_end(asked)
     try:
         result = driver.compile_text(
-            _read(unit),
+            text,
             asked,
             child=child,
             folder=command.output,

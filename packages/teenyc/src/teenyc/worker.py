@@ -22,6 +22,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from teeny_macros.codes import I0000
@@ -36,6 +37,8 @@ from teenyc.options import Command, UsageError, compile_options, parse_command
 if TYPE_CHECKING:
     from teenyc.options import Options
 
+# What compiling imports on first use; a worker has it ready.
+_COMPILER = ("frontend.lowering", "passes", "ir.printer", "backend.gpu.ptx")
 _MODES = ("unit", "explain", "print", "version", "worker", "help", "print_after")
 
 
@@ -68,10 +71,7 @@ class Worker:
             libtriton.warm()
         except (TeenyError, ImportError, OSError, AttributeError):
             pass  # said to each request that needs the back end
-        from teenyc import frontend, passes
-        from teenyc.ir import printer
-
-        self._warm = (frontend, passes, printer)
+        self._warm = [import_module(f"teenyc.{name}") for name in _COMPILER]
         self.prepare()
 
     def prepare(self) -> None:
