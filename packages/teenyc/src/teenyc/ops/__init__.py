@@ -1,0 +1,42 @@
+"""The operations: everything the compiler knows of each, in one place per operation.
+
+A module holds the records of one family (what an IR operation is) and the handlers of the DSL
+functions that lower to them. Importing this package fills both registries. Nothing here imports
+NumPy, llvmlite or Triton.
+"""
+
+from teenyc.ops import (
+    arith,
+    casts,
+    compare,
+    control,
+    creation,
+    debug,
+    layout,
+    linalg,
+    math,
+    memory,
+    operators,
+    program,
+    reduce,
+    semantics,
+    shape,
+)
+
+__all__ = [
+    "arith",
+    "casts",
+    "compare",
+    "control",
+    "creation",
+    "debug",
+    "layout",
+    "linalg",
+    "math",
+    "memory",
+    "operators",
+    "program",
+    "reduce",
+    "semantics",
+    "shape",
+]

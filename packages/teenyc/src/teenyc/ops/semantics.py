@@ -1,0 +1,324 @@
+"""What operations do with types: promotion, casts, conditions, joins. The rules are Triton's.
+
+`to_value`, `constant` and `broadcast_pair` are handed on for the front end, which imports this
+module alone.
+"""
+
+from __future__ import annotations
+
+from teeny_macros.diagnostics import TeenyError
+from teenyc.codes import (
+    E0301,
+    E0302,
+    E0303,
+    E0306,
+    E0307,
+    E0308,
+    E0309,
+    E0313,
+    E0602,
+    E0605,
+)
+from teenyc.ir.builder import Builder
+from teenyc.ir.core import Value
+from teenyc.ir.opdef import OpDef
+from teenyc.ops import casts, scalars
+from teenyc.ops.broadcasting import broadcast_pair
+from teenyc.ops.compare import CMPF, CMPI
+from teenyc.ops.literals import Number, constant, fits, is_number, literal_dtype, to_value
+from teenyc.types import (
+    BF16,
+    F16,
+    F32,
+    F64,
+    I1,
+    I64,
+    AnyDType,
+    DType,
+    PointerDType,
+    ir_type,
+)
+from teenyc.values import RuntimeValue, describe
+
+__all__ = [
+    "as_condition",
+    "broadcast_pair",
+    "cast",
+    "constant",
+    "is_number",
+    "merge_types",
+    "promote",
+    "promote_pair",
+    "to_value",
+]
+
+# --- promotion ------------------------------------------------------------------------------------
+
+_KINDS = {"bool": 0, "int": 1, "uint": 1, "float": 2}
+
+
+def promote(b: Builder, left: DType, right: DType, op: str, *, division: bool = False) -> DType:
+    """The dtype in which an operation on two values computes (no literals among them)."""
+    for wide in (F64, F32):
+        if wide in (left, right):
+            return wide
+    if left.is_float or right.is_float:
+        return _promote_narrow(b, left, right, op, division=division)
+    if division and left.is_signed != right.is_signed:
+        raise b.fail(E0303, op=op, left=left, right=right).help(
+            "cast one side: `x.to(i32)` and `x.to(u32)` divide differently"
+        )
+    if left.is_signed == right.is_signed:
+        return left if left.bits > right.bits else right
+    signed, unsigned = (left, right) if left.is_signed else (right, left)
+    return unsigned if unsigned.bits >= signed.bits else signed
+
+
+def _promote_narrow(b: Builder, left: DType, right: DType, op: str, *, division: bool) -> DType:
+    """Floats of 16 bits or fewer; a division has no such instruction and takes f32."""
+    for dtype in (left, right):
+        if dtype.is_float and dtype.bits == 8:
+            raise b.fail(E0313, op=op, dtype=dtype).help("cast it first: `x.to(f32)`")
+    if F16 in (left, right):
+        return F32 if division else F16
+    if left == right == BF16:
+        return F32 if division else BF16
+    return F32
+
+
+def _promote_literal(b: Builder, value: Number, dtype: DType, op: str, *, division: bool) -> DType:
+    """The dtype in which a value of `dtype` meets a literal.
+
+    Its own, if the literal's kind allows.
+    """
+    own = literal_dtype(b, value)
+    if dtype.is_float and dtype.bits == 8:
+        raise b.fail(E0313, op=op, dtype=dtype).help("cast it first: `x.to(f32)`")
+    if _KINDS[own.kind] <= _KINDS[dtype.kind]:
+        return F32 if division and dtype in (F16, BF16) else dtype
+    return promote(b, own, dtype, op, division=division)
+
+
+def promote_pair(
+    b: Builder,
+    lhs: object,
+    rhs: object,
+    op: str,
+    *,
+    names: tuple[str, str] = ("lhs", "rhs"),
+    division: bool = False,
+    exact: bool = False,
+    pointers: bool = False,
+) -> tuple[RuntimeValue, RuntimeValue]:
+    """Both operands of `op` in one dtype and one shape.
+
+    A literal takes the dtype of the other side; with `exact` (comparisons) only if that holds it
+    exactly. With `pointers` two pointers of one type are left as they are.
+    """
+    if isinstance(lhs, bool | int | float) and isinstance(rhs, bool | int | float):
+        dtype = promote(b, literal_dtype(b, lhs), literal_dtype(b, rhs), op, division=division)
+        return constant(b, lhs, dtype, arg=names[0]), constant(b, rhs, dtype, arg=names[1])
+    left, right = (
+        x if is_number(x) else to_value(b, x, arg=name)
+        for x, name in zip((lhs, rhs), names, strict=True)
+    )
+    types = " and ".join(map(describe, (left, right)))
+    for value in (left, right):
+        if isinstance(value, RuntimeValue) and value.is_pointer:
+            if pointers and getattr(left, "dtype", None) == getattr(right, "dtype", None):
+                return broadcast_pair(b, left, right, names[1])  # type: ignore[arg-type]
+            raise b.fail(E0301, op=op, types=types).help(
+                "pointers move with `pointer + offset`; read them with `load`"
+            )
+    dtype = _pair_dtype(b, left, right, op, division=division, exact=exact)
+    first = _in_dtype(b, left, dtype, names[0])
+    second = _in_dtype(b, right, dtype, names[1])
+    return broadcast_pair(b, first, second, names[1])
+
+
+def _pair_dtype(
+    b: Builder, left: object, right: object, op: str, *, division: bool, exact: bool
+) -> DType:
+    dtypes = []
+    for value, other in ((left, right), (right, left)):
+        if isinstance(value, RuntimeValue):
+            assert isinstance(value.dtype, DType)
+            dtypes.append(value.dtype)
+            continue
+        assert isinstance(value, bool | int | float)
+        assert isinstance(other, RuntimeValue)
+        assert isinstance(other.dtype, DType)
+        if not exact or _is_exact(value, other.dtype):
+            return _promote_literal(b, value, other.dtype, op, division=division)
+        dtypes.append(literal_dtype(b, value))
+    return promote(b, dtypes[0], dtypes[1], op, division=division)
+
+
+def _is_exact(value: Number, dtype: DType) -> bool:
+    if not dtype.is_float:
+        return fits(value, dtype)
+    return scalars.round_float(float(value), dtype.mlir) == value
+
+
+def _in_dtype(b: Builder, value: object, dtype: DType, arg: str) -> RuntimeValue:
+    if isinstance(value, RuntimeValue):
+        return cast(b, value, dtype)
+    assert isinstance(value, bool | int | float)
+    if value < 0 and dtype.kind in ("uint", "bool") and not isinstance(value, bool):
+        raise b.fail(E0302, arg=arg, value=value, dtype=dtype).help(
+            f"cast the other side to a signed dtype: `x.to(i{max(8, dtype.bits)})`"
+        )
+    return constant(b, value, dtype, arg=arg)
+
+
+# --- casts ----------------------------------------------------------------------------------------
+
+
+def cast(
+    b: Builder, x: object, dtype: AnyDType, rounding: str | None = None, *, arg: str = ""
+) -> RuntimeValue:
+    """The same values as another dtype, through the operations that Triton would take."""
+    value = to_value(b, x, arg=arg)
+    source = value.dtype
+    if source == dtype:
+        return value
+    if isinstance(source, PointerDType) or isinstance(dtype, PointerDType):
+        return _cast_pointer(b, value, dtype)
+    downcast = source.is_float and dtype.is_float and dtype.bits < source.bits
+    if rounding is not None and not downcast:
+        raise b.fail(E0307, arg="fp_downcast_rounding", source=source, dtype=dtype).help(
+            "leave `fp_downcast_rounding` out"
+        )
+    if source.is_float:
+        return _cast_float(b, value, source, dtype, rounding)
+    return _cast_int(b, value, source, dtype)
+
+
+def _convert(b: Builder, record: OpDef, value: RuntimeValue, dtype: AnyDType) -> RuntimeValue:
+    found = b.value(record, value.ir, type=ir_type(dtype, value.shape))
+    return RuntimeValue(found, dtype, value.shape)
+
+
+def _cast_float(
+    b: Builder, value: RuntimeValue, source: DType, dtype: DType, rounding: str | None
+) -> RuntimeValue:
+    if dtype.is_float and (8 in (source.bits, dtype.bits) or rounding == "rtz"):
+        mode = (rounding or "rtne") if dtype.bits < source.bits else None
+        attrs = {"type": ir_type(dtype, value.shape), "rounding": mode}
+        found = b.emit(casts.FP_TO_FP, [value.ir], attrs=attrs).result
+        return RuntimeValue(found, dtype, value.shape)
+    if source.bits == 8:
+        raise b.fail(E0306, source=source, dtype=dtype).help(
+            f"go through f32: `x.to(f32).to({dtype})`"
+        )
+    if source.bits == 16 and dtype != F32:
+        return cast(b, _convert(b, casts.EXTF, value, F32), dtype)
+    if dtype.is_float:
+        record = casts.EXTF if dtype.bits > source.bits else casts.TRUNCF
+        return _convert(b, record, value, dtype)
+    if dtype.is_bool:
+        return _is_not_zero(b, value, source)
+    return _convert(b, casts.FPTOSI if dtype.is_signed else casts.FPTOUI, value, dtype)
+
+
+def _cast_int(b: Builder, value: RuntimeValue, source: DType, dtype: DType) -> RuntimeValue:
+    if dtype.is_float:
+        if dtype.bits == 8:
+            raise b.fail(E0306, source=source, dtype=dtype).help(
+                f"go through f32: `x.to(f32).to({dtype})`"
+            )
+        return _convert(b, casts.SITOFP if source.is_signed else casts.UITOFP, value, dtype)
+    if dtype.is_bool:
+        return _is_not_zero(b, value, source)
+    if dtype.bits == source.bits:
+        return RuntimeValue(value.ir, dtype, value.shape)
+    if dtype.bits < source.bits:
+        return _convert(b, casts.TRUNCI, value, dtype)
+    return _convert(b, casts.EXTSI if source.is_signed else casts.EXTUI, value, dtype)
+
+
+def _is_not_zero(b: Builder, value: RuntimeValue, source: DType) -> RuntimeValue:
+    left, right = broadcast_pair(b, value, constant(b, 0, source))
+    record, predicate = (CMPF, "une") if source.is_float else (CMPI, "ne")
+    found = b.value(record, left.ir, right.ir, predicate=predicate)
+    return RuntimeValue(found, I1, left.shape)
+
+
+def _cast_pointer(b: Builder, value: RuntimeValue, dtype: AnyDType) -> RuntimeValue:
+    source = value.dtype
+    if isinstance(source, PointerDType) and isinstance(dtype, PointerDType):
+        return _convert(b, casts.BITCAST, value, dtype)
+    number = dtype if isinstance(dtype, DType) else source
+    assert isinstance(number, DType)
+    if number.is_int and number.bits == 64:
+        record = casts.PTR_TO_INT if isinstance(source, PointerDType) else casts.INT_TO_PTR
+        return _convert(b, record, value, dtype)
+    if number.is_bool and isinstance(source, PointerDType):
+        return _is_not_zero(b, _convert(b, casts.PTR_TO_INT, value, I64), I64)
+    raise b.fail(E0306, source=source, dtype=dtype).help("addresses are i64: `p.to(i64)`")
+
+
+def bitcast(b: Builder, value: RuntimeValue, dtype: AnyDType) -> RuntimeValue:
+    """The same bits as another dtype of the same width."""
+    source = value.dtype
+    if isinstance(source, PointerDType) or isinstance(dtype, PointerDType):
+        return cast(b, value, dtype)
+    if source.bits != dtype.bits:
+        raise b.fail(
+            E0308, arg="dtype", source=source, size=source.bits, dtype=dtype, wanted=dtype.bits
+        ).help("a bitcast keeps the width; leave `bitcast=True` out to convert the value")
+    if source.mlir == dtype.mlir:
+        return RuntimeValue(value.ir, dtype, value.shape)
+    return _convert(b, casts.BITCAST, value, dtype)
+
+
+def offset(b: Builder, value: RuntimeValue, arg: str = "") -> RuntimeValue:
+    """An offset of a pointer.
+
+    An integer; unsigned ones below 64 bits are widened, since offsets are signed.
+    """
+    dtype = value.dtype
+    if not isinstance(dtype, DType) or dtype.is_float:
+        raise float_offset(b, value, arg)
+    if not dtype.is_signed and dtype.bits < 64:
+        return _convert(b, casts.EXTUI, value, I64)
+    return value
+
+
+def float_offset(b: Builder, value: RuntimeValue, arg: str) -> TeenyError:
+    """The error of a pointer moved by something that is no integer."""
+    return b.fail(E0309, f"has dtype {value.dtype}", arg=arg, dtype=value.dtype).help(
+        "cast it: `pointer + x.to(i32)`"
+    )
+
+
+# --- conditions and joins -------------------------------------------------------------------------
+
+
+def as_condition(b: Builder, x: object, what: str = "a condition") -> Value:
+    """A scalar as i1: itself, or whether it is not zero; raises E0602 for a tensor."""
+    value = to_value(b, x)
+    if value.shape:
+        raise b.fail(E0602, what=what, type=value.describe()).help(
+            "combine tensors with `&` and `|`, choose with `where(condition, x, y)`, mask memory"
+        )
+    return cast(b, value, I1).ir
+
+
+def merge_types(b: Builder, x: object, y: object, name: str) -> tuple[AnyDType, tuple[int, ...]]:
+    """The dtype and shape of a variable that is `x` on one way and `y` on the other.
+
+    They must agree.
+    """
+    found = [_type_of(b, value) for value in (x, y)]
+    if found[0] is None or found[0] != found[1]:
+        raise b.fail(E0605, what=f"`{name}`", left=describe(x), right=describe(y)).help(
+            f"give `{name}` one dtype and one shape: cast it, or begin with `full(...)`"
+        )
+    return found[0]
+
+
+def _type_of(b: Builder, x: object) -> tuple[AnyDType, tuple[int, ...]] | None:
+    if isinstance(x, bool | int | float):
+        return literal_dtype(b, x), ()
+    return (x.dtype, x.shape) if isinstance(x, RuntimeValue) else None
