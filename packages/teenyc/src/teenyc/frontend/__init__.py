@@ -1,4 +1,7 @@
-"""The front end: text of a unit -> typed SSA. It parses and never executes; all it says is a coded error."""
+"""The front end: the text of a unit becomes typed SSA.
+
+It parses and never executes; whatever is wrong with a text is a coded error.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,10 @@ __all__ = ["lower_unit"]
 
 
 def lower_unit(unit: Unit) -> Module:
-    """The IR module of a unit whose DSL text is present. Raises CompileError with up to 20 diagnostics."""
+    """The IR module of a unit that holds its DSL text.
+
+    Raises CompileError with up to 20 diagnostics, each at its own place.
+    """
     from teenyc.frontend.lowering import lower
 
     return lower(unit)

@@ -1,4 +1,4 @@
-"""Attributes: names of the DSL, members of enumerations, questions to dtypes, shapes and methods of values."""
+"""Attributes: names of the DSL, members of enumerations, facts of dtypes, methods of values."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 def lower_attribute(context: Context, node: ast.Attribute) -> Any:
+    """The value of `owner.name`. Raises E0202 where there is no such attribute."""
     owner = context.value(node.value)
     found = attribute(context, node, owner)
     if found is not MISSING:

@@ -1,4 +1,4 @@
-"""Python's own functions and types inside a kernel: those with a meaning here, and what to use for the others."""
+"""Python's own functions and types in a kernel: their meaning, or what takes their place."""
 
 from __future__ import annotations
 

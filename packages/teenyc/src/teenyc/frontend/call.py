@@ -1,4 +1,4 @@
-"""Calls: a primitive goes to its handler, helpers and composite DSL functions are inlined, methods get their owner."""
+"""Calls: primitives go to their handlers, helpers and composite DSL functions are inlined."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from teenyc.frontend.constexpr import is_compile_time, is_number, plain
 from teenyc.frontend.context import placed
 from teenyc.frontend.operands import misused
 from teenyc.frontend.scope import POISON, BoundMethod, Builtin, Class, DTypeMethod, Frame
-from teenyc.frontend.signature import STAR, Argument, Function, bind
+from teenyc.frontend.signature import Argument, Function, bind
 from teenyc.ir.opdef import HANDLERS
 from teenyc.ops import semantics
 from teenyc.types import DType, PointerDType
@@ -71,7 +71,9 @@ def arguments_of(context: Context, node: ast.Call) -> list[Argument]:
                 "name the arguments one by one"
             )
         value = context.value(keyword.value)
-        found.append(Argument(value, context.span(keyword.value), keyword.arg))
+        found.append(
+            Argument(value, context.span(keyword.value), keyword.arg, context.span(keyword))
+        )
     return found
 
 
@@ -88,7 +90,10 @@ def call_function(
     context: Context, node: ast.expr, function: Function, given: list[Argument]
 ) -> Any:
     """Bind and call a function of the unit or of the DSL."""
-    bound = bind(function.name, function.parameters, given, context.span(node))
+    try:
+        bound = bind(function.name, function.parameters, given, context.span(node))
+    except TeenyError as error:
+        raise error if function.is_dsl else error.also(function.header, "defined here") from None
     for parameter in function.parameters:
         argument = bound.get(parameter.name)
         if argument is None:
@@ -181,6 +186,3 @@ def _inline_composite(context: Context, frame: Frame, function: Function) -> Any
                 diagnostic.notes.append(note)
         return POISON
     return result
-
-
-assert STAR

@@ -1,4 +1,4 @@
-"""Compile-time arithmetic: Python's own results on int, float, bool, str, None, tuples, dtypes; nothing is executed.
+"""Compile-time arithmetic: Python's own results on int, float, bool, str, None, tuples and dtypes.
 
 Results are bounded in size, so that no text makes the compiler run for long.
 """
@@ -17,6 +17,7 @@ from teenyc.values import EnumMember, RuntimeValue, describe
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from teeny_macros.diagnostics import TeenyError
     from teenyc.frontend.context import Context
     from teenyc.frontend.parser import Node
 
@@ -91,13 +92,14 @@ def _kind(value: Any) -> str:
 def evaluate(
     context: Context, node: Node, symbol: str, function: Callable[..., Any], *values: Any
 ) -> Any:
-    """`function(*values)` with Python's meaning. Raises E0106 (no such operation) or E0109 (it fails)."""
+    """`function(*values)` as in Python. Raises E0106 (no such operation) or E0109 (it fails)."""
     _refuse_huge(context, node, symbol, values)
+    if symbol not in ("==", "!=", "in", "[]", "format", "len") and any(map(_is_symbol, values)):
+        raise _refused(context, node, symbol, values)
     try:
         result = function(*values)
     except TypeError:
-        what = " and ".join(plain(value) for value in values)
-        raise context.fail(E0106, node, operator=symbol, what=what) from None
+        raise _refused(context, node, symbol, values) from None
     except (ArithmeticError, ValueError, IndexError, MemoryError) as error:
         raise context.fail(E0109, node, reason=str(error)) from None
     if isinstance(result, complex):
@@ -105,6 +107,16 @@ def evaluate(
     if type(result) is int and result.bit_length() > MAX_INT_BITS:
         raise context.fail(E0109, node, reason=f"the result has more than {MAX_INT_BITS} bits")
     return result
+
+
+def _is_symbol(value: Any) -> bool:
+    """Values that are tuples to Python alone: they can be compared, not computed with."""
+    return isinstance(value, (DType, PointerDType, EnumMember, Class, slice))
+
+
+def _refused(context: Context, node: Node, symbol: str, values: tuple[Any, ...]) -> TeenyError:
+    what = " and ".join(plain(value) for value in values)
+    return context.fail(E0106, node, operator=symbol, what=what)
 
 
 def _refuse_huge(context: Context, node: Node, symbol: str, values: tuple[Any, ...]) -> None:
@@ -130,7 +142,7 @@ def _refuse_huge(context: Context, node: Node, symbol: str, values: tuple[Any, .
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two compile-time values cannot be told apart (0 and 0.0 and False can; NaN is itself)."""
+    """Whether two values cannot be told apart: 0, 0.0 and False can, NaN equals itself."""
     if left is right:
         return True
     if isinstance(left, RuntimeValue) or isinstance(right, RuntimeValue):

@@ -1,4 +1,7 @@
-"""`Context`: the state of one lowering: builder, calls being inlined, faults found. It knows no Python construct."""
+"""`Context`: the state of one lowering: its builder, the calls being inlined, the faults found.
+
+It knows no Python construct.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from teenyc.ir.core import Block
 
 MAX_DIAGNOSTICS = 20
-# A kernel that unrolls to more statements than this is a mistake: Triton's own compile time would be minutes.
+# A kernel that unrolls to more statements is a mistake: the back end would take minutes.
 MAX_STATEMENTS = 50_000
 
 
@@ -51,10 +54,10 @@ class Context:
         self.run: Callable[[list[ast.stmt]], None]
         self.run_function: Callable[[Function], Any]
 
-    # --- places --------------------------------------------------------------------------------
+    # --- places ----------------------------------------------------------------------------------
 
     def span(self, node: Node) -> Span:
-        """Where to point for `node`; inside the DSL's text, the user's call or argument that led there."""
+        """Where to point for `node`; inside the DSL's text, the user's call that led there."""
         frame = self.frame
         if not frame.is_dsl:
             return frame.source.span(node)
@@ -75,7 +78,7 @@ class Context:
         """The error `code` at `node`."""
         return code.at(self.span(node), label, **fields)
 
-    # --- expressions ---------------------------------------------------------------------------
+    # --- expressions -----------------------------------------------------------------------------
 
     def value(self, node: ast.expr) -> Any:
         """What an expression stands for: a compile-time value, a RuntimeValue, a function, ..."""
@@ -122,7 +125,7 @@ class Context:
         except TeenyError as error:
             raise placed(error, builder.span) from None
 
-    # --- faults --------------------------------------------------------------------------------
+    # --- faults ----------------------------------------------------------------------------------
 
     def report(self, error: TeenyError) -> None:
         """Keep a fault and go on; too many, or one of ours, end the lowering."""

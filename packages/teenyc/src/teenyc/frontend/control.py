@@ -1,7 +1,7 @@
 """Run-time branches: `if`, the conditional expression, `and`/`or` and early `return` become scf.if.
 
-What a branch changes is found by lowering it: a variable that is the same on both ways is not joined.
-Literals that differ become i32, i64, f32 or i1, as in Triton.
+What a branch changes is found by lowering it: a variable that is the same on both ways is not
+joined. Literals that differ become i32, i64, f32 or i1, as in Triton.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from teenyc.frontend.constexpr import is_number, plain, same
 from teenyc.frontend.operands import data, require_scalar, truth
 from teenyc.frontend.scope import MISSING, POISON, Undefined
 from teenyc.ir.core import Block, Region
+from teenyc.ir.opdef import HANDLERS
 from teenyc.ops import semantics
 from teenyc.ops.control import SCF_IF, SCF_YIELD
-from teenyc.types import I1
+from teenyc.types import I1, DType
 from teenyc.values import RuntimeValue
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Branch(NamedTuple):
     result: Any = None
 
 
-# --- values with structure -------------------------------------------------------------------------
+# --- values with structure -----------------------------------------------------------------------
 
 
 def leaves(value: Any) -> list[Any]:
@@ -65,7 +66,7 @@ def alike(left: Any, right: Any) -> bool:
     return True
 
 
-# --- if --------------------------------------------------------------------------------------------
+# --- if ------------------------------------------------------------------------------------------
 
 
 def lower_if(context: Context, node: ast.If, condition: RuntimeValue) -> None:
@@ -110,7 +111,7 @@ def join_branches(
     branches: list[Branch],
     what: str = "",
 ) -> Any:
-    """Emit the scf.if and bind the variables after it; returns the joined result where `what` names one."""
+    """Emit the scf.if, bind the variables after it; the joined result where `what` names one."""
     frame = context.frame
     then, other = branches
     joined: list[tuple[str, Any, list[Any]]] = []
@@ -146,13 +147,13 @@ def join_branches(
 def _settled(part: Any, results: list[Value], name: str) -> Any:
     if not isinstance(part, _Joined):
         return part
-    value = results[part.index]
+    value = results[part.number]
     value.hint = value.hint or name
     return RuntimeValue(value, part.like.dtype, part.like.shape)
 
 
 class _Joined(NamedTuple):
-    index: int
+    number: int
     like: RuntimeValue
 
 
@@ -215,25 +216,22 @@ def _in_block(
 
 
 def typed_like(context: Context, value: Any, other: Any) -> RuntimeValue:
-    """A literal at run time: of the other side's scalar type where it is a number of that kind."""
+    """A literal at run time: of the other side's scalar dtype where that is of its kind."""
     builder = context.builder
-    if isinstance(other, RuntimeValue) and not other.shape and not other.is_pointer:
-        fits_float = other.dtype.is_float and not isinstance(value, bool)  # type: ignore[union-attr]
-        fits_int = type(value) is int and other.dtype.is_int and other.dtype != I1  # type: ignore[union-attr]
-        if fits_float or (fits_int and _holds(other.dtype, value)):
-            return semantics.constant(builder, value, other.dtype)
+    if isinstance(other, RuntimeValue) and not other.shape and isinstance(other.dtype, DType):
+        dtype = other.dtype
+        fits_float = dtype.is_float and not isinstance(value, bool)
+        fits_int = type(value) is int and not dtype.is_float and not dtype.is_bool
+        if fits_float or (fits_int and _holds(dtype, value)):
+            return semantics.constant(builder, value, dtype)
     if isinstance(value, int) and isinstance(other, float):
         value = float(value)
     return semantics.to_value(builder, value)
 
 
-def _holds(dtype: Any, value: int) -> bool:
-    low, high = (
-        (0, 2**dtype.bits)
-        if not dtype.is_signed
-        else (-(2 ** (dtype.bits - 1)), 2 ** (dtype.bits - 1))
-    )
-    return low <= value < high
+def _holds(dtype: DType, value: int) -> bool:
+    low = -(1 << (dtype.bits - 1)) if dtype.is_signed else 0
+    return low <= value < low + (1 << dtype.bits)
 
 
 def _mismatch(context: Context, node: Node, what: str, left: Any, right: Any) -> Any:
@@ -272,9 +270,10 @@ def lower_conditional(context: Context, node: ast.IfExp, condition: RuntimeValue
 def guarded(
     context: Context, node: ast.expr, so_far: RuntimeValue, what: str, hint: str, *, is_and: bool
 ) -> RuntimeValue | bool:
-    """The right side of `and` or `or`, joined with what is left of it: it runs only where Python would run it.
+    """The right side of `and` or `or`, joined with the value left of it.
 
-    Without effects both sides are computed and joined with one operation, as Triton does.
+    It runs only where Python would run it; without effects both sides are computed and joined with
+    one operation, as Triton does.
     """
     block = Block()
     with context.into(block):
@@ -288,8 +287,6 @@ def guarded(
         for op in block.ops:
             builder.block.append(op)
         name = "and" if is_and else "or"
-        from teenyc.ir.opdef import HANDLERS
-
         joined = HANDLERS[f"operator.{name}"](builder, lhs=so_far, rhs=right)
         assert isinstance(joined, RuntimeValue)
         return joined

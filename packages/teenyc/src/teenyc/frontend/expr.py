@@ -27,6 +27,7 @@ from teenyc.frontend.scope import (
 from teenyc.frontend.signature import Argument
 from teenyc.frontend.subset import EXPRESSIONS as SUBSET
 from teenyc.frontend.subset import row_of
+from teenyc.ir.opdef import HANDLERS
 from teenyc.types import DType, PointerDType
 from teenyc.values import EnumMember, RuntimeValue
 
@@ -130,8 +131,6 @@ def _operate(
         if not isinstance(value, RuntimeValue) and not is_number(value):
             raise E0106.at(argument.span, operator=symbol, what=plain(value))
     handler = f"operator.{name}"
-    from teenyc.ir.opdef import HANDLERS
-
     if handler not in HANDLERS:
         raise context.fail(E0106, node, operator=symbol, what="run-time values")
     return context.handle(handler, node, arguments)
@@ -237,7 +236,7 @@ def _identity(context: Context, node: ast.Compare, lhs: Any, rhs: Any) -> bool:
     return constexpr.same(lhs, rhs)
 
 
-# --- attributes, subscripts and text ---------------------------------------------------------------------------
+# --- attributes, subscripts and text -------------------------------------------------------------
 
 
 def _attribute(context: Context, node: ast.Attribute) -> Any:

@@ -1,7 +1,7 @@
 """Run-time loops: `for` over a range and `while` become scf.for and scf.while with block arguments.
 
-A loop's body is lowered on the guess that literals do not change; where one does, it is carried as a run-time
-value and the body lowered again. Variables that come back as they went in are not carried.
+A loop's body is lowered on the guess that literals do not change; where one does, it is carried as
+a run-time value and the body lowered again. What comes back as it went in is not carried.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Carried(NamedTuple):
-    """A variable that a loop hands from one iteration to the next: its value before, as run-time leaves."""
+    """A variable that a loop hands on: its value before, taken apart into run-time leaves."""
 
     name: str
     before: Any
@@ -91,14 +91,12 @@ def _unstable(
 ) -> Any:
     frame = context.frame
     place = frame.assigned.get(item.name)
-    error = E0604.at(
-        place or context.span(node), f"{after} here", name=item.name, before=before, after=after
-    )
-    return error
+    place = place or context.span(node)
+    return E0604.at(place, f"{after} here", name=item.name, before=before, after=after)
 
 
 def _candidates(context: Context, body: list[ast.stmt], skip: str = "") -> list[str]:
-    """Variables with a value before the loop that its body may assign, in the order of the frame."""
+    """Variables that the body may assign and that have a value before it, in the frame's order."""
     assigned = set(assigned_names(body))
     return [
         name
@@ -165,7 +163,7 @@ class _Loop:
             self.context.frame.variables[item.name] = rebuild(item.before, parts)
 
     def forget(self, inner: dict[str, Any], assigned: dict[str, Any], target: str) -> None:
-        """Variables that only the body assigns have no value after the loop, which may not run at all."""
+        """Take away what only the body assigns: it may not run at all."""
         frame = self.context.frame
         for name, value in inner.items():
             if name == target:

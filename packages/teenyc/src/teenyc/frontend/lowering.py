@@ -1,4 +1,4 @@
-"""From a unit to its IR module: finds the entry point, reads its types and attributes, inlines the kernel."""
+"""From a unit to its IR module: the entry point's types and attributes, and the kernel inlined."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import traceback
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import teenyc.ops
+import teenyc.ops  # noqa: F401 - enters the handlers of all operations
 from teeny_macros.codes import I0000
 from teeny_macros.diagnostics import CompileError, TeenyError
 from teeny_macros.source import Span
@@ -38,9 +38,8 @@ def lower(unit: Unit) -> Module:
     try:
         library = Library(unit)
         scope = library.scope(ENTRY_MODULE)
-        if scope is None:
-            raise E0214.error(reason="the unit has no module `entry`")
         node = _entry_point(scope)
+        assert scope is not None
         frame = Frame(scope, scope.source)
         context = Context(library, frame, EXPRESSIONS)
         context.run = partial(run_body, context)
@@ -75,7 +74,9 @@ def _internal(context: Context | None, error: Exception) -> TeenyError:
     return I0000.at(span, where="the front end", what=what).note(f"raised in {last.name}, {place}")
 
 
-def _entry_point(scope: ModuleScope) -> ast.FunctionDef:
+def _entry_point(scope: ModuleScope | None) -> ast.FunctionDef:
+    if scope is None:
+        raise E0214.error(reason="the unit has no module `entry`")
     for stmt in scope.statements:
         if isinstance(stmt, ast.FunctionDef):
             return stmt
@@ -142,6 +143,3 @@ def _parameter_type(context: Context, arg: ast.arg) -> DType | PointerDType:
         if isinstance(dtype, (DType, PointerDType)):
             return dtype
     raise context.fail(E0214, arg, reason=f"parameter `{arg.arg}` has no concrete type")
-
-
-assert teenyc.ops

@@ -1,4 +1,4 @@
-"""What may stand where a value belongs: data, truth values and scalar conditions, each with its own error."""
+"""What may stand where a value belongs: data, truth values and scalar conditions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text to `ast`, and back from nodes to places: `Source` turns byte offsets of `ast` into spans in characters."""
+"""Text to `ast`, and from nodes back to places in characters (`ast` counts bytes)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Source:
-    """A stretch of text that was parsed by itself: line 1 of its `ast` is line `first_line` of `file`."""
+    """A text parsed by itself: line 1 of its `ast` is line `first_line` of `file`."""
 
     __slots__ = ("_ascii", "_lines", "_text", "file", "offset")
 
@@ -54,12 +54,10 @@ class Source:
 
 
 def parse_text(source: Source, text: str) -> list[ast.stmt]:
-    """The statements of `text`. Raises E0101 where it is not Python and E0107 where it nests too deeply."""
+    """The statements of `text`. Raises E0101 (not Python) and E0107 (nests too deeply)."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # invalid escapes and the like are the author's business
+            warnings.simplefilter("ignore")  # invalid escapes are the author's business
             return ast.parse(text).body
     except SyntaxError as error:
         raise _syntax_error(source, error) from None

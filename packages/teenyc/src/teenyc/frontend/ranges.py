@@ -1,4 +1,4 @@
-"""What a `for` goes through: run-time ranges with their bounds and options, static ranges and tuples."""
+"""What a `for` goes through: run-time ranges with their options, static ranges and tuples."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from teenyc.types import DType
 from teenyc.values import RuntimeValue
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from teenyc.frontend.context import Context
     from teenyc.ir.core import Value
 
@@ -71,12 +73,11 @@ def parse_iterable(context: Context, node: ast.For) -> Range | range | tuple[Any
                     )
             bound = bind("range", _PYTHON_RANGE, given, context.span(source))
             return _runtime(context, source, bound)
-        if isinstance(target, Function) and target.is_dsl and target.is_primitive:
-            if target.name in ("range", "static_range"):
-                given = arguments_of(context, source)
-                bound = bind(target.name, target.parameters, given, context.span(source))
-                make = _runtime if target.name == "range" else _static
-                return make(context, source, bound)
+        make = _RANGES.get(target.name) if isinstance(target, Function) and target.is_dsl else None
+        if make is not None:
+            given = arguments_of(context, source)
+            bound = bind(target.name, target.parameters, given, context.span(source))
+            return make(context, source, bound)
     value = data(context, source)
     if type(value) is tuple:
         return value
@@ -86,7 +87,7 @@ def parse_iterable(context: Context, node: ast.For) -> Range | range | tuple[Any
 def _bounds(
     context: Context, source: ast.Call, bound: dict[str, Argument]
 ) -> tuple[Argument, Argument, Argument]:
-    """Start, stop and step. Raises E0606 for a step of zero and E0609 for bounds that are no integers."""
+    """Start, stop and step. Raises E0606 (a step of zero) and E0609 (a bound is no integer)."""
     place = context.span(source)
     start, stop = Argument(0, place), bound["arg1"]
     second = bound.get("arg2")
@@ -157,3 +158,9 @@ def _options(context: Context, source: ast.Call, bound: dict[str, Argument]) -> 
         else:
             raise E0106.at(argument.span, operator=f"range({name}=)", what=plain(argument.value))
     return attrs
+
+
+_RANGES: dict[str, Callable[[Context, ast.Call, dict[str, Argument]], Range | range]] = {
+    "range": _runtime,
+    "static_range": _static,
+}

@@ -1,4 +1,4 @@
-"""What names stand for: the modules of a unit, the DSL's text (read one function at a time) and a call's variables."""
+"""What names stand for: the modules of a unit, the DSL's text, the variables of a call."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ POISON = Poison()
 
 
 class Undefined(NamedTuple):
-    """A variable that has no value on some path; `place` is where it is assigned, `rule` why that is not enough."""
+    """A variable without a value on some path: where it is assigned, and the remedy (`rule`)."""
 
     name: str
     place: Span | None
@@ -105,10 +105,11 @@ class Scope:
 
 
 class DslScope(Scope):
-    """The flat namespace of the DSL's text: an index of its top-level statements, parsed when they are used."""
+    """The flat namespace of the DSL's text: statements are indexed, and parsed when used."""
 
     _STATEMENT = re.compile(
-        r"^(?:def[ ]+(?P<def>\w+)|class[ ]+(?P<class>\w+)|(?P<name>\w+)[ ]*(?::[^=\n]+)?=(?!=)|[^\s)\]}#])",
+        r"^(?:def[ ]+(?P<def>\w+)|class[ ]+(?P<class>\w+)"
+        r"|(?P<name>\w+)[ ]*(?::[^=\n]+)?=(?!=)|[^\s)\]}#])",
         re.MULTILINE,
     )
     _METHOD = re.compile(
@@ -317,10 +318,21 @@ class Library:
 
 
 class Frame:
-    """One call that is being inlined: its variables, where it was called and how deep in loops it is."""
+    """One call being inlined: its variables, where it was called, how deep in loops it is."""
 
-    __slots__ = ("assigned", "call_span", "caller", "function", "is_dsl", "loops", "outer")
-    __slots__ += ("parameter_spans", "scope", "source", "variables")
+    __slots__ = (
+        "assigned",
+        "call_span",
+        "caller",
+        "function",
+        "is_dsl",
+        "loops",
+        "outer",
+        "parameter_spans",
+        "scope",
+        "source",
+        "variables",
+    )
 
     def __init__(
         self,
@@ -357,8 +369,3 @@ def assigned_names(statements: list[ast.stmt]) -> Iterator[str]:
         elif not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
             pending.extend(reversed(list(ast.iter_child_nodes(node))))
     return iter(seen)
-
-
-def place_of(variables: Frame, name: str) -> Span | None:
-    """Where a variable was last assigned."""
-    return variables.assigned.get(name)

@@ -1,4 +1,4 @@
-"""Signatures read from text, and binding of arguments to them as Python does, with an error at the argument."""
+"""Signatures read from text, and arguments bound to them as Python does, errors at the argument."""
 
 from __future__ import annotations
 
@@ -30,10 +30,20 @@ class Parameter(NamedTuple):
 
 
 class Function:
-    """A `def` of a unit or of the DSL. Primitive: its body is `...` and its meaning a handler in `teenyc.ops`."""
+    """A `def` of a unit or of the DSL. Primitive: its body is `...`, its meaning a handler."""
 
-    __slots__ = ("body", "is_dsl", "is_primitive", "is_property", "local_names", "name", "node")
-    __slots__ += ("parameters", "scope", "source")
+    __slots__ = (
+        "body",
+        "is_dsl",
+        "is_primitive",
+        "is_property",
+        "local_names",
+        "name",
+        "node",
+        "parameters",
+        "scope",
+        "source",
+    )
 
     def __init__(
         self, node: ast.FunctionDef, source: Source, scope: Scope, *, is_dsl: bool
@@ -51,16 +61,22 @@ class Function:
         self.parameters = parse_parameters(node, source)
         self.local_names: frozenset[str] | None = None
 
+    @property
+    def header(self) -> Span:
+        """The span of `def name`."""
+        whole = self.source.span(self.node)
+        end = whole.column + len("def ") + len(self.name)
+        return whole._replace(end_line=whole.line, end_column=end)
+
     def __repr__(self) -> str:
         return f"Function({self.name})"
 
 
 def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
     first = body[0]
-    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-        if isinstance(first.value.value, str):
-            return body[1:]
-    return body
+    if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant):
+        return body
+    return body[1:] if isinstance(first.value.value, str) else body
 
 
 def _is_ellipsis(stmt: ast.stmt) -> bool:
@@ -94,7 +110,7 @@ def parse_parameters(node: ast.FunctionDef, source: Source) -> tuple[Parameter, 
 
 
 def is_const_annotation(annotation: ast.expr | None) -> bool:
-    """Whether an annotation says `Const`, `Const[...]` or `constexpr`, under whatever module alias."""
+    """Whether an annotation says `Const`, `Const[...]` or `constexpr`, however imported."""
     if isinstance(annotation, ast.Subscript):
         annotation = annotation.value
     if isinstance(annotation, ast.Attribute):
@@ -110,6 +126,12 @@ class Argument(NamedTuple):
     value: Any
     span: Span
     keyword: str | None = None
+    keyword_span: Span | None = None
+
+    @property
+    def place(self) -> Span:
+        """Where the argument stands, its keyword included."""
+        return self.keyword_span or self.span
 
 
 def bind(
@@ -117,8 +139,8 @@ def bind(
 ) -> dict[str, Argument]:
     """Arguments by parameter name; parameters left to their defaults are absent.
 
-    The rules are those of a Python call. Raises E0204 (too many), E0205 (missing), E0206 (unknown keyword)
-    and E0207 (given twice), each at its own argument.
+    The rules are those of a Python call. Raises E0204 (too many), E0205 (missing), E0206 (unknown
+    keyword) and E0207 (given twice), each at its own argument.
     """
     bound: dict[str, Argument] = {}
     positional = [p for p in parameters if p.kind == POSITIONAL]
@@ -140,8 +162,8 @@ def bind(
         if keyword not in known:
             raise _unknown_keyword(name, keyword, argument, known)
         if keyword in bound:
-            raise E0207.at(argument.span, "given again here", function=name, name=keyword).also(
-                bound[keyword].span, "given first here"
+            raise E0207.at(argument.place, "given again here", function=name, name=keyword).also(
+                bound[keyword].place, "given first here"
             )
         bound[keyword] = argument
     missing = [
@@ -166,7 +188,7 @@ def _too_many(name: str, expected: int, given: int, argument: Argument) -> Teeny
 
 
 def _unknown_keyword(name: str, keyword: str, argument: Argument, known: set[str]) -> TeenyError:
-    error = E0206.at(argument.span, function=name, name=keyword)
+    error = E0206.at(argument.place, function=name, name=keyword)
     close = difflib.get_close_matches(keyword, sorted(known), n=1)
     if close:
         return error.help(f"did you mean `{close[0]}`?")

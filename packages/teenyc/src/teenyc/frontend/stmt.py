@@ -1,7 +1,7 @@
-"""Statements: what each does to the variables, and the engine that runs a body with its early returns and unrolling.
+"""Statements, and the engine that goes through a body with its early returns and unrolled loops.
 
-The statements still to come are a linked list, so that an `if` with a `return` inside can give them to both
-of its ways.
+The statements still to come are a linked list, so that an `if` with a `return` inside can give
+them to both of its ways.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 
 class StaticLoop(NamedTuple):
-    """An unrolled loop with `values[index:]` still to come."""
+    """An unrolled loop with `values[turn:]` still to come."""
 
     node: ast.For
     values: Sequence[Any]
-    index: int
+    turn: int
 
 
 class Returned(NamedTuple):
@@ -66,7 +66,7 @@ def run_body(context: Context, statements: list[ast.stmt]) -> None:
 
 
 def _run(context: Context, tasks: _Task | None) -> Returned | None:
-    """Lower statements up to the end or a `return`; a fault in one does not keep the others from being checked."""
+    """Lower statements up to the end or a `return`; a fault in one leaves the others checked."""
     while tasks is not None:
         stmt, tasks = tasks
         if isinstance(stmt, StaticLoop):
@@ -98,7 +98,7 @@ def _run(context: Context, tasks: _Task | None) -> Returned | None:
     return None
 
 
-# --- flow ------------------------------------------------------------------------------------------
+# --- flow ----------------------------------------------------------------------------------------
 
 
 def _return(context: Context, node: ast.Return) -> Returned:
@@ -136,7 +136,7 @@ def _if(context: Context, node: ast.If, rest: _Task | None) -> tuple[Returned | 
 
 
 def _leaves(node: ast.stmt, *, in_loop: bool = False) -> bool:
-    """Whether a statement may leave the body it stands in: `return`, or `break` of a loop around it."""
+    """Whether a statement may leave its body: by `return`, or `break` of a loop around it."""
     if isinstance(node, ast.Return):
         return True
     if isinstance(node, (ast.Break, ast.Continue)):
@@ -168,16 +168,16 @@ def _for(context: Context, node: ast.For, rest: _Task | None) -> _Task | None:
 
 
 def _turn(context: Context, loop: StaticLoop, rest: _Task | None) -> _Task | None:
-    if loop.index >= len(loop.values):
+    if loop.turn >= len(loop.values):
         return rest
     node = loop.node
     context.count_statement(node)
     try:
-        assign_target(context, node.target, loop.values[loop.index])
+        assign_target(context, node.target, loop.values[loop.turn])
     except TeenyError as error:
         context.report(error)
         return rest
-    return _tasks(node.body, _Task(StaticLoop(node, loop.values, loop.index + 1), rest))
+    return _tasks(node.body, _Task(StaticLoop(node, loop.values, loop.turn + 1), rest))
 
 
 def _jump(context: Context, node: ast.Break | ast.Continue, tasks: _Task | None) -> _Task | None:
@@ -197,11 +197,11 @@ def _while(context: Context, node: ast.While) -> None:
     lower_while(context, node)
 
 
-# --- simple statements -----------------------------------------------------------------------------
+# --- simple statements ---------------------------------------------------------------------------
 
 
 def assign_target(context: Context, target: ast.expr, value: Any) -> None:
-    """Bind a name, or the names of a tuple. Raises E0104 for other targets, E0212 for unequal counts."""
+    """Bind a name or a tuple's names. Raises E0104 (other targets) and E0212 (unequal counts)."""
     if isinstance(target, ast.Name):
         context.assign(target.id, value, target)
         return

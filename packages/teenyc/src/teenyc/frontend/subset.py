@@ -1,4 +1,4 @@
-"""Which Python a kernel may use: every statement and expression of `ast`, supported or the code that refuses it."""
+"""Which Python a kernel may use: each node of `ast`, supported or the code that refuses it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from teenyc.codes import E0102, E0103, E0199
 
 
 class Row(NamedTuple):
-    """One kind of node: how messages call it, the code that refuses it (None: supported), and what to do instead."""
+    """One kind of node: its name in messages, the code that refuses it, and what to do instead."""
 
     what: str
     refused_by: Code | None = None
@@ -19,6 +19,7 @@ class Row(NamedTuple):
 
 _HELPER = "write a helper function with `@device` and call it"
 _TUPLE = "use a tuple: `(a, b)`"
+_LOOP = "use a `for` loop over `tl.static_range`"
 
 STATEMENTS: dict[type[ast.stmt], Row] = {
     ast.Assign: Row("assignment"),
@@ -41,9 +42,7 @@ STATEMENTS: dict[type[ast.stmt], Row] = {
     ast.AsyncWith: Row("async with", E0102),
     ast.AsyncFor: Row("async for", E0102, "use `for`"),
     ast.Match: Row("match", E0102, "use `if` and `elif`"),
-    ast.Raise: Row(
-        "raise", E0102, "a kernel cannot raise; check at compile time with `tl.static_assert`"
-    ),
+    ast.Raise: Row("raise", E0102, "check at compile time: `tl.static_assert(...)`"),
     ast.Try: Row("try", E0102, "a kernel raises nothing"),
     ast.TryStar: Row("try", E0102, "a kernel raises nothing"),
     ast.Import: Row("import", E0102, "import at the top of the file"),
@@ -73,9 +72,9 @@ EXPRESSIONS: dict[type[ast.expr], Row] = {
     ast.Lambda: Row("`lambda`", E0199, _HELPER),
     ast.Dict: Row("a dict", E0103, _TUPLE),
     ast.Set: Row("a set", E0103, _TUPLE),
-    ast.ListComp: Row("a list comprehension", E0103, "use a `for` loop over `tl.static_range`"),
-    ast.SetComp: Row("a set comprehension", E0103, "use a `for` loop over `tl.static_range`"),
-    ast.DictComp: Row("a dict comprehension", E0103, "use a `for` loop over `tl.static_range`"),
+    ast.ListComp: Row("a list comprehension", E0103, _LOOP),
+    ast.SetComp: Row("a set comprehension", E0103, _LOOP),
+    ast.DictComp: Row("a dict comprehension", E0103, _LOOP),
     ast.GeneratorExp: Row(
         "a generator expression", E0103, "use a `for` loop over `tl.static_range`"
     ),
