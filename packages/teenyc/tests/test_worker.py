@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Self
 
 import pytest
 
@@ -27,9 +27,9 @@ SM_80 = ["-C", "target-cpu=sm_80"]
 class Client:
     """The other end of a worker."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *command: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "teenyc", "--worker"],
+            [sys.executable, *(command or ("-m", "teenyc", "--worker"))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -41,6 +41,13 @@ class Client:
         self.stdin: IO[bytes] = self.process.stdin
         self.stdout: IO[bytes] = self.process.stdout
         self.stderr: IO[bytes] = self.process.stderr
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self.stdin.closed:
+            self.close()
 
     def ask_raw(self, line: bytes) -> dict[str, Any]:
         self.stdin.write(line + b"\n")
@@ -65,9 +72,9 @@ class Client:
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """One worker for the tests that leave it well."""
-    client = Client(tmp_path_factory.mktemp("worker"))
-    yield client
-    assert client.close() == b""
+    with Client(tmp_path_factory.mktemp("worker")) as client:
+        yield client
+        assert client.close() == b""
 
 
 def codes_of(answer: dict[str, Any]) -> list[str]:
@@ -91,13 +98,12 @@ def test_files_are_those_of_a_cold_run(shared: Client, make_unit: MakeUnit, tmp_
 
 
 def test_a_digest_is_enough_once_the_text_was_there(make_unit: MakeUnit, tmp_path: Path) -> None:
-    client = Client(tmp_path)
     asked = ["--target", "interpret", "-o", str(tmp_path)]
-    unknown = client.ask(make_unit(with_dsl=False), *asked)
-    assert (unknown["status"], codes_of(unknown)) == (1, ["E0709"])
-    assert client.ask(make_unit(), *asked)["status"] == 0
-    assert client.ask(make_unit(with_dsl=False), *asked)["status"] == 0
-    client.close()
+    with Client(tmp_path) as client:
+        unknown = client.ask(make_unit(with_dsl=False), *asked)
+        assert (unknown["status"], codes_of(unknown)) == (1, ["E0709"])
+        assert client.ask(make_unit(), *asked)["status"] == 0
+        assert client.ask(make_unit(with_dsl=False), *asked)["status"] == 0
 
 
 def test_faults_come_back_as_records(shared: Client, make_unit: MakeUnit) -> None:
@@ -153,14 +159,14 @@ def _children(pid: int) -> list[int]:
 
 
 def test_the_worker_outlives_its_waiting_back_end(make_unit: MakeUnit, tmp_path: Path) -> None:
-    client = Client(tmp_path)
     asked = [*SM_80, "-o", str(tmp_path)]
-    assert client.ask(make_unit(), *asked)["status"] == cli.OK
-    assert client.ask(make_unit(), *asked)["status"] == cli.OK  # by now the next one waits
-    for pid in _children(client.process.pid):
-        os.kill(pid, signal.SIGKILL)
-    assert client.ask(make_unit(), *asked)["status"] == cli.OK
-    client.close()
+    with Client(tmp_path) as client:
+        assert client.ask(make_unit(), *asked)["status"] == cli.OK
+        for _ in range(3):
+            client.ask_raw(b'{"ping": true}')  # by its answer the next process waits
+            (pid,) = _children(client.process.pid)
+            os.kill(pid, signal.SIGKILL)
+            assert client.ask(make_unit(), *asked)["status"] == cli.OK
 
 
 _PLANTED = """
@@ -178,36 +184,23 @@ worker.serve()
 
 
 def test_a_crash_costs_one_request(make_unit: MakeUnit, tmp_path: Path) -> None:
-    client = Client.__new__(Client)
-    client.process = subprocess.Popen(
-        [sys.executable, "-c", _PLANTED],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=tmp_path,
-    )
-    assert client.process.stdin
-    assert client.process.stdout
-    assert client.process.stderr
-    client.stdin, client.stdout = client.process.stdin, client.process.stdout
-    client.stderr = client.process.stderr
     doomed = make_unit(
         "import teeny_triton as tl\n"
         "def doomed(x_ptr, y_ptr, out_ptr, n_elements, BLOCK_SIZE):\n"
         "    tl.store(out_ptr, tl.load(x_ptr))\n"
     )
-    answer = client.ask(doomed, *SM_80, "-o", "out")
-    assert (answer["status"], codes_of(answer)) == (cli.DIAGNOSTICS, ["E0703"])
-    assert (tmp_path / "out" / "doomed_entry_point.reproducer.sh").is_file()
-    assert client.ask(make_unit(), *SM_80, "-o", "out")["status"] == cli.OK
-    client.close()
+    with Client(tmp_path, "-c", _PLANTED) as client:
+        answer = client.ask(doomed, *SM_80, "-o", "out")
+        assert (answer["status"], codes_of(answer)) == (cli.DIAGNOSTICS, ["E0703"])
+        assert (tmp_path / "out" / "doomed_entry_point.reproducer.sh").is_file()
+        assert client.ask(make_unit(), *SM_80, "-o", "out")["status"] == cli.OK
 
 
 def test_the_worker_ends_with_its_input_and_leaves_nobody(tmp_path: Path) -> None:
-    client = Client(tmp_path)
-    client.ask_raw(b'{"ping": true}')
-    children = _children(client.process.pid)
-    assert len(children) == 1
-    assert client.close() == b""
+    with Client(tmp_path) as client:
+        client.ask_raw(b'{"ping": true}')
+        children = _children(client.process.pid)
+        assert len(children) == 1
+        assert client.close() == b""
     with pytest.raises(ProcessLookupError):
         os.kill(children[0], 0)

@@ -266,11 +266,15 @@ def _fp_fusion(module: Module, options: Options) -> bool:
 
 
 def _run_back_end(job: libtriton.Job, child: Child | None) -> Outcome:
-    if child is None:
-        from teenyc.backend.gpu.child import Child as Process
+    from teenyc.backend.gpu.child import Child as Process
 
-        child = Process.start()
-    return child.run(job)
+    if child is None:
+        return Process.start().run(job)
+    outcome = child.run(job)
+    if outcome.failure == "died" and outcome.stage == "mlir":
+        # It was started ahead and may have been ended while it waited: not this job's fault.
+        return Process.start().run(job)
+    return outcome
 
 
 def _check_ptx(text: str | None, unit: Unit, ptx_version: int) -> None:

@@ -1,4 +1,4 @@
-"""PTX of hand-written kernels for each architecture: assembled by ptxas, and the same every time."""
+"""PTX of hand-written kernels for each architecture: ptxas takes it, and it never varies."""
 
 from __future__ import annotations
 
