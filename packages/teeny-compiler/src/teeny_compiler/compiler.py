@@ -65,6 +65,7 @@ class Compiler:
 
     def __init__(self, cache: Cache | None = None, teenyc: Toolchain | None = None) -> None:
         self.cache = cache if cache is not None else Cache(default_cache_dir())
+        self.cache.make()
         self._teenyc = teenyc
         self._memory = os.path.join(self.cache.root, _TOOLCHAINS)
 

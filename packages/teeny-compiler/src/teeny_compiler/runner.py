@@ -17,11 +17,10 @@ from teeny_compiler import options as option_names
 from teeny_compiler.codes import E0910, E0911, E0912, E0913, E0914
 from teeny_compiler.failure import FailedRun
 from teeny_macros.artifact import SUFFIXES, Metadata
-from teeny_macros.diagnostics import CompileError, Diagnostic, InternalError
+from teeny_macros.diagnostics import CompileError, Diagnostic, InternalError, TeenyError
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable
 
     from teeny_compiler.options import CompileOptions
     from teeny_compiler.toolchain import Toolchain
@@ -34,6 +33,7 @@ _UNIT = "unit.py"
 _STDERR = "stderr.txt"
 _REFUSED, _USAGE, _BUG = 1, 2, 3
 _LONGEST_TAIL = 20  # lines
+_MATCH = "bring both to matching versions: `pip install -U teenyc teeny-compiler`"
 
 
 class Job(NamedTuple):
@@ -179,9 +179,7 @@ def _failure(status: int, faults: list[Diagnostic], rest: str, job: Job, output:
         return FailedRun(InternalError(*errors))
     if status == _USAGE:
         said = rest.splitlines()[0] if rest else "it says nothing"
-        return E0913.error(what=said.removeprefix("teenyc: error: ")).help(
-            "bring both to matching versions: `pip install -U teenyc teeny-compiler`"
-        )
+        return E0913.error(what=said.removeprefix("teenyc: error: ")).help(_MATCH)
     error = E0910.error(kernel=job.kernel, how=_in_words(status))
     for fault in faults:
         error.note(f"it reported {fault.code}: {fault.message}")
@@ -212,12 +210,10 @@ def _read_metadata(output: str, job: Job) -> Metadata:
         raise _incomplete(job, f"left {len(names)} metadata files")
     with open(os.path.join(output, names[0]), "rb") as file:
         content = file.read()
-    return _kept(job, lambda: Metadata.from_json(json.loads(content)))
-
-
-def _kept(job: Job, read: Callable[[], Metadata]) -> Metadata:
     try:
-        return read()
+        return Metadata.from_json(json.loads(content))
+    except TeenyError as error:
+        raise E0913.error(what=error.diagnostics[0].message).help(_MATCH) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise _incomplete(job, "its metadata cannot be read") from error
 

@@ -7,6 +7,7 @@ is served from where it lies.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import time
@@ -63,6 +64,12 @@ class Cache:
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root = os.fspath(root)
+
+    def make(self) -> None:
+        """Make the directory, for its owner alone; that it cannot be made shows when it is used."""
+        if not os.path.isdir(self.root):
+            with contextlib.suppress(OSError):
+                os.makedirs(self.root, 0o700, exist_ok=True)
 
     def folder(self, key: str) -> str:
         """Where the entry of `key` lies, or would lie."""
@@ -124,9 +131,8 @@ class Cache:
     # --- writing ---------------------------------------------------------------------------------
 
     def _make_aside(self) -> str:
-        os.makedirs(self.root, 0o700, exist_ok=True)
-        aside = os.path.join(self.root, ASIDE)
-        return _patiently(lambda: _make_folder(aside))
+        self.make()
+        return _patiently(lambda: _make_folder(os.path.join(self.root, ASIDE)))
 
     def _put(self, key: str, work: str, manifest: Mapping[str, Any], *, replace: bool) -> None:
         self._sweep()
@@ -223,7 +229,7 @@ def _read(folder: str, key: str) -> Entry:
         try:
             with open(os.path.join(folder, name), "rb") as file:
                 content = file.read()
-        except FileNotFoundError:
+        except (FileNotFoundError, IsADirectoryError):
             raise DamagedEntryError(f"`{name}` is missing") from None
         if len(content) != facts["size"] or _digest(content) != facts["sha256"]:
             raise DamagedEntryError(f"`{name}` has changed")
