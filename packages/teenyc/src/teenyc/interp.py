@@ -1,8 +1,8 @@
 """The interpreter: a plain NumPy reading of the IR, one program after the other; the tests' oracle.
 
 Operations are read by their records (`OpDef.ref`); this module knows none by name. Every result is
-wrapped or rounded in its own type, and nothing is fused. Lanes that a mask switches off are computed
-too, so floating-point warnings are silenced; what they hold is never written.
+wrapped or rounded in its own type, and nothing is fused. Lanes that a mask switches off are
+computed too, so floating-point warnings are silenced; what they hold is never written.
 """
 
 from __future__ import annotations
@@ -46,9 +46,10 @@ class InterpProgram:
     def launch(self, grid: Grid, args: Sequence[Any]) -> None:
         """Run every program of `grid` in order.
 
-        Pointers take NumPy arrays (bf16 and 8-bit floats as ml_dtypes arrays or their bits), `None`, or
-        integer addresses inside of another argument's array; scalars take numbers. An access outside
-        of every array is E0506, a store into a read-only array E0507, a wrong argument E0510.
+        Pointers take NumPy arrays (bf16 and 8-bit floats as ml_dtypes arrays or their bits), None,
+        or integer addresses inside of another argument's array; scalars take numbers. An access
+        outside of every array is E0506, a store into a read-only array E0507, a wrong argument
+        E0510.
         """
         params = self.module.params
         if len(args) != len(params):

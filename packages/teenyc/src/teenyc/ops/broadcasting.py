@@ -85,14 +85,20 @@ def expand(b: Builder, value: RuntimeValue, axis: int) -> RuntimeValue:
     return RuntimeValue(b.value(EXPAND_DIMS, value.ir, axis=axis), value.dtype, shape)
 
 
+def _with_rank(b: Builder, value: RuntimeValue, rank: int) -> RuntimeValue:
+    """A tensor with sides of length 1 in front; a scalar stays one."""
+    while value.shape and len(value.shape) < rank:
+        value = expand(b, value, 0)
+    return value
+
+
 def stretch(b: Builder, value: RuntimeValue, shape: Shape) -> RuntimeValue:
     """`value` repeated along its sides of length 1; the shape is known to fit."""
     if value.shape == shape:
         return value
     if not value.shape:
         return splat(b, value, shape)
-    while len(value.shape) < len(shape):
-        value = expand(b, value, 0)
+    value = _with_rank(b, value, len(shape))
     if value.shape == shape:
         return value
     return RuntimeValue(b.value(BROADCAST, value.ir, shape=shape), value.dtype, shape)
@@ -103,4 +109,5 @@ def broadcast_pair(
 ) -> tuple[RuntimeValue, RuntimeValue]:
     """Both values in their common shape; raises E0403 when there is none."""
     shape = common_shape(b, left.shape, right.shape, arg)
+    left, right = (_with_rank(b, value, len(shape)) for value in (left, right))
     return stretch(b, left, shape), stretch(b, right, shape)

@@ -37,8 +37,6 @@ def _reduced_type(operands: Sequence[Value], attrs: dict[str, Any]) -> tuple[IRT
 
 
 def _format_reduce(op: Operation, names: Names) -> str:
-    for arg, name in zip(op.regions[0].block.args, ("a", "b"), strict=True):
-        names.define(arg, name)
     source, result = op.operands[0], op.results[0]
     head = f'"tt.reduce"({names(source)}) <{{axis = {op.attrs["axis"]} : i32}}> ({{}})'
     return f"{head} : ({source.type}) -> {result.type}"
@@ -107,7 +105,7 @@ def _reduce(
 
 def _combiner(b: Builder, value: RuntimeValue, combine: OpDef) -> Block:
     element = element_type(value.dtype)
-    with b.inside(Block([element, element])) as block:
+    with b.inside(Block([element, element], ("left", "right"))) as block:
         b.emit(REDUCE_RETURN, [b.value(combine, *block.args)])
     return block
 
