@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 from typing import TYPE_CHECKING, Any
 
 from teenyc.codes import E0202
@@ -15,8 +14,8 @@ from teenyc.frontend.scope import (
     EnumClass,
     Namespace,
     dsl_attribute,
-    enum_member,
 )
+from teenyc.frontend.suggest import suggest
 from teenyc.types import DType, PointerDType
 from teenyc.values import EnumMember, RuntimeValue
 
@@ -33,8 +32,7 @@ def lower_attribute(context: Context, node: ast.Attribute) -> Any:
     if found is not MISSING:
         return found
     error = context.fail(E0202, node, owner=_owner(owner), name=node.attr)
-    close = difflib.get_close_matches(node.attr, _attributes(context, owner), n=1)
-    raise error.help(f"did you mean `{close[0]}`?") if close else error
+    raise suggest(error, node.attr, _attributes(context, owner))
 
 
 def _owner(owner: Any) -> str:
@@ -83,7 +81,7 @@ def attribute(context: Context, node: ast.Attribute, owner: Any) -> Any:
         found = dsl_attribute(context.library, name)
         return found if found is MISSING else context.settle(found, name)
     if isinstance(owner, EnumClass):
-        member = enum_member(owner, name)
+        member = owner.member(name)
         return MISSING if member is None else member
     if isinstance(owner, EnumMember):
         return {"name": owner.name, "value": owner.value}.get(name, MISSING)

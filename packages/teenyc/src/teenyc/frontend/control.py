@@ -249,6 +249,8 @@ def _emit_if(
     for i, branch in enumerate(branches):
         with builder.inside(branch.block):
             builder.emit(SCF_YIELD, [pair[i] for pair in pairs], results=())
+    if not pairs and len(branches[1].block.ops) == 1:
+        branches = branches[:1]  # an else that does nothing is left out
     regions = [Region(branch.block) for branch in branches]
     types = [pair[0].type for pair in pairs]
     return builder.emit(SCF_IF, [condition.ir], results=types, regions=regions).results

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import difflib
 from typing import TYPE_CHECKING, Any
 
 from teenyc.codes import E0102, E0103, E0106, E0201, E0210, E0211, E0602
@@ -27,6 +26,7 @@ from teenyc.frontend.scope import (
 from teenyc.frontend.signature import Argument
 from teenyc.frontend.subset import EXPRESSIONS as SUBSET
 from teenyc.frontend.subset import row_of
+from teenyc.frontend.suggest import suggest
 from teenyc.ir.opdef import HANDLERS
 from teenyc.types import DType, PointerDType
 from teenyc.values import EnumMember, RuntimeValue
@@ -74,12 +74,9 @@ def _builtin(context: Context, node: ast.Name) -> Any:
     frame = context.frame
     known = [*frame.variables, *frame.scope.names(), "range", "min", "max", "abs", "len"]
     error = context.fail(E0201, node, name=name)
-    close = difflib.get_close_matches(name, known, n=1)
-    if close:
-        raise error.help(f"did you mean `{close[0]}`?")
     if context.library.dsl.lookup(name) is not MISSING:
         raise error.help(f"write `tl.{name}`, or `from teeny_triton import {name}`")
-    raise error
+    raise suggest(error, name, known)
 
 
 def _constant(context: Context, node: ast.Constant) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import traceback
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +33,23 @@ _HINTS = {"divisible_by_16": ("tt.divisibility", 16)}
 
 def lower(unit: Unit) -> Module:
     """The IR module of `unit`. Raises CompileError with every fault found, at most 20."""
+    try:
+        return _lower(unit)
+    except TeenyError as error:
+        _quote(error, unit)
+        raise
+
+
+def _quote(error: TeenyError, unit: Unit) -> None:
+    """Give each label the line it points at: the body is no file that a renderer could read."""
+    lines = unit.body.split("\n")
+    for diagnostic in error.diagnostics:
+        for label in diagnostic.labels:
+            if label.span.file == unit.file and 0 < label.span.line <= len(lines):
+                label.source = lines[label.span.line - 1]
+
+
+def _lower(unit: Unit) -> Module:
     context: Context | None = None
     try:
         library = Library(unit)
@@ -67,6 +83,8 @@ def _too_deep(context: Context | None, unit: Unit) -> TeenyError:
 
 def _internal(context: Context | None, error: Exception) -> TeenyError:
     """Our own fault: the error names the place in the kernel and in teenyc."""
+    import traceback
+
     last = traceback.extract_tb(error.__traceback__)[-1]
     what = f"{type(error).__name__}: {error}".replace("\n", " ")
     span = context.builder.span if context is not None else None

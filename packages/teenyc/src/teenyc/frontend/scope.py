@@ -47,64 +47,66 @@ class Unevaluated(NamedTuple):
     source: Source
 
 
-class Namespace(NamedTuple):
+class Symbol:
+    """A name that is no data; plain classes, since named tuples would slow the import."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class Namespace(Symbol):
     """The DSL module, or a dotted part of it such as `tl.math`."""
 
-    name: str
 
-
-class EnumClass(NamedTuple):
-    """An enumeration of the DSL."""
-
-    name: str
-    members: dict[str, int | str]
-
-
-class Class(NamedTuple):
+class Class(Symbol):
     """A class that is only good for annotations and `isinstance`: `Tensor`, `Ptr`, `int`."""
 
-    name: str
 
-
-class Builtin(NamedTuple):
+class Builtin(Symbol):
     """One of Python's own functions."""
 
-    name: str
 
-
-class TypeVariable(NamedTuple):
+class TypeVariable(Symbol):
     """A captured `TypeVar`: it has a meaning in annotations alone."""
 
-    name: str
+
+class EnumClass(Symbol):
+    """An enumeration of the DSL."""
+
+    __slots__ = ("members",)
+
+    def __init__(self, name: str, members: dict[str, int | str]) -> None:
+        super().__init__(name)
+        self.members = members
+
+    def member(self, name: str) -> EnumMember | None:
+        """The member `name`, if there is one."""
+        return EnumMember(self.name, name, self.members[name]) if name in self.members else None
 
 
-class BoundMethod(NamedTuple):
+class BoundMethod:
     """A method of a tensor or scalar; `owner` is the value left of the dot."""
 
-    owner: Any
-    function: Function
+    __slots__ = ("function", "owner")
+
+    def __init__(self, owner: Any, function: Function) -> None:
+        self.owner = owner
+        self.function = function
 
 
-class DTypeMethod(NamedTuple):
+class DTypeMethod(Symbol):
     """A question to a dtype, such as `x.dtype.is_floating()`."""
 
-    owner: Any
-    name: str
+    __slots__ = ("owner",)
+
+    def __init__(self, owner: Any, name: str) -> None:
+        super().__init__(name)
+        self.owner = owner
 
 
-class Scope:
-    """The names of one module."""
-
-    def lookup(self, name: str) -> Any:
-        """What `name` stands for, or MISSING."""
-        raise NotImplementedError
-
-    def names(self) -> list[str]:
-        """All names, for suggestions."""
-        raise NotImplementedError
-
-
-class DslScope(Scope):
+class DslScope:
     """The flat namespace of the DSL's text: statements are indexed, and parsed when used."""
 
     _STATEMENT = re.compile(
@@ -133,9 +135,11 @@ class DslScope(Scope):
             self._index[previous[1]] = (previous[0], previous[2], len(text))
 
     def names(self) -> list[str]:
+        """All names, for suggestions."""
         return [*self._index, *DTYPES]
 
     def lookup(self, name: str) -> Any:
+        """What `name` stands for, or MISSING."""
         found = self._found.get(name, MISSING)
         if found is MISSING:
             found = self._found[name] = self._resolve(name)
@@ -215,14 +219,7 @@ class DslScope(Scope):
             self._methods[previous[0]] = (previous[1], stop, previous[2])
 
 
-def enum_member(enum: EnumClass, name: str) -> EnumMember | None:
-    """The member `name`, if there is one."""
-    if name not in enum.members:
-        return None
-    return EnumMember(enum.name, name, enum.members[name])
-
-
-class ModuleScope(Scope):
+class ModuleScope:
     """One module of the body: imports, helpers, captured literals and type variables."""
 
     def __init__(self, library: Library, name: str, text: str, first_line: int) -> None:
@@ -251,9 +248,11 @@ class ModuleScope(Scope):
             raise E0103.at(self.source.span(stmt), what="an async function")
 
     def names(self) -> list[str]:
+        """All names, for suggestions."""
         return list(self.bindings)
 
     def lookup(self, name: str) -> Any:
+        """What `name` stands for, or MISSING."""
         found = self._found.get(name, MISSING)
         if found is MISSING and name in self.bindings:
             found = self._found[name] = self._resolve(name, self.bindings[name])
@@ -297,6 +296,9 @@ def dsl_attribute(library: Library, name: str) -> Any:
     if name in ("constexpr", "Const", "tensor"):
         return Class("Tensor" if name == "tensor" else name)
     return Namespace(f"{DSL_MODULE}.{name}") if name in ("math", "triton") else MISSING
+
+
+Scope = DslScope | ModuleScope
 
 
 class Library:

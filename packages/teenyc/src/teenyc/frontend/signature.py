@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import difflib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from teenyc.codes import E0105, E0204, E0205, E0206, E0207
+from teenyc.frontend.suggest import suggest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -189,7 +189,7 @@ def _too_many(name: str, expected: int, given: int, argument: Argument) -> Teeny
 
 def _unknown_keyword(name: str, keyword: str, argument: Argument, known: set[str]) -> TeenyError:
     error = E0206.at(argument.place, function=name, name=keyword)
-    close = difflib.get_close_matches(keyword, sorted(known), n=1)
-    if close:
-        return error.help(f"did you mean `{close[0]}`?")
-    return error.help(f"its parameters are {', '.join(f'`{k}`' for k in sorted(known))}")
+    helps = error.diagnostics[-1].helps
+    if not suggest(error, keyword, sorted(known)).diagnostics[-1].helps:
+        helps.append(f"its parameters are {', '.join(f'`{k}`' for k in sorted(known))}")
+    return error

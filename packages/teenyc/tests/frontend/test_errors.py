@@ -1,0 +1,84 @@
+"""Errors of the front end as a reader sees them: golden/errors/*.md and the pages of the codes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from teeny_macros import unit as units
+from teeny_macros.diagnostics import TeenyError
+from teeny_macros.render import render_full
+from teenyc import codes
+from teenyc.frontend import lower_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from teeny_macros.unit import Unit
+
+    MakeUnit = Callable[[str], Unit]
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "errors"
+PAGES = Path(codes.__file__).parent / "explain"
+OURS = re.compile(r"E0[126](?!99)\d\d")
+BLOCK = re.compile(r"```py\n(?P<kernel>.*?)```\n\n```text\n(?P<text>.*?)```\n", re.DOTALL)
+EXAMPLE = re.compile(r"```py (?P<kind>E\d{4}|ok)\n(?P<text>.*?)```\n", re.DOTALL)
+
+
+def faults_of(unit: Unit) -> list[str]:
+    """The renderings of all that is wrong with a unit."""
+    with pytest.raises(TeenyError) as caught:
+        lower_unit(unit)
+    return [render_full(diagnostic) for diagnostic in caught.value.diagnostics]
+
+
+def example_unit(unit_of: MakeUnit, text: str) -> Unit:
+    """The unit of an example: a kernel, or a whole unit where the page is about units."""
+    if text.startswith("# teeny-unit"):
+        return units.parse(text)
+    return unit_of(text)
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.md")), ids=lambda path: path.stem)
+def test_errors_read_as_on_their_golden_page(
+    path: Path, unit_of: MakeUnit, *, update_golden: bool
+) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert BLOCK.search(text)
+
+    def rendered(match: re.Match[str]) -> str:
+        kernel = match["kernel"]
+        faults = "\n\n".join(faults_of(unit_of(kernel)))
+        return f"```py\n{kernel}```\n\n```text\n{faults}\n```\n"
+
+    found = BLOCK.sub(rendered, text)
+    if update_golden:
+        path.write_text(found, encoding="utf-8")
+    assert found == text or update_golden
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in sorted(PAGES.glob("*.md")) if OURS.fullmatch(p.stem)], ids=lambda p: p.stem
+)
+def test_the_examples_of_a_page_do_what_the_page_says(path: Path, unit_of: MakeUnit) -> None:
+    examples = [(m["kind"], m["text"]) for m in EXAMPLE.finditer(path.read_text(encoding="utf-8"))]
+    assert [kind for kind, _ in examples][:1] == [path.stem]
+    for kind, text in examples:
+        unit = example_unit(unit_of, text)
+        if kind == "ok":
+            lower_unit(unit)
+            continue
+        with pytest.raises(TeenyError) as caught:
+            lower_unit(unit)
+        found = caught.value.diagnostics
+        assert [diagnostic.code for diagnostic in found] == [kind]
+        assert found[0].span is not None or kind == "E0214"
+
+
+def test_every_code_of_the_front_end_has_a_page() -> None:
+    ours = {row.code for row in codes.CODES if OURS.fullmatch(row.code)}
+    assert len(ours) > 30
+    assert ours == {path.stem for path in PAGES.glob("*.md") if OURS.fullmatch(path.stem)}
