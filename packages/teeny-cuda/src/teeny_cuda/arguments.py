@@ -1,0 +1,123 @@
+"""Arguments of a launch, checked against the kernel's parameters and laid out for the driver.
+
+Every compiled kernel has two pointers more than its author wrote: scratch memory for the kernel
+itself and for profiling. They come last.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import threading
+from typing import TYPE_CHECKING, Any
+
+from teeny_cuda.codes import E1064, E1065, E1067, E1068
+from teeny_cuda.dtypes import DTYPES, require_dtype
+from teeny_cuda.interfaces import find_array
+from teeny_cuda.scalars import scalar_bits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from teeny_cuda.device import Device
+    from teeny_cuda.interfaces import Found
+    from teeny_macros.artifact import Param
+
+_SLOT = 8
+_POINTER = "Q"
+
+
+class Packer:
+    """The layout of one kernel's arguments: a slot of 8 bytes each.
+
+    The table of their addresses.
+    """
+
+    __slots__ = ("_cells", "_format", "params")
+
+    def __init__(self, params: Sequence[Param]) -> None:
+        self.params = tuple(params)
+        letters = [
+            _POINTER if param.kind == "pointer" else require_dtype(param.dtype).letter
+            for param in self.params
+        ]
+        letters += [_POINTER, _POINTER]
+        self._format = struct.Struct(
+            "<" + "".join(f"{x}{_SLOT - struct.calcsize('<' + x)}x" for x in letters)
+        )
+        # The driver copies the arguments before a launch returns, so a thread reuses its cells.
+        self._cells = threading.local()
+
+    def pack(self, values: Sequence[Any], global_scratch: int, profile_scratch: int) -> int:
+        """The address of the table that `cuLaunchKernel` takes, until this thread packs again."""
+        cells = self._cells
+        try:
+            data, table = cells.data, cells.table
+        except AttributeError:
+            data = cells.data = ctypes.create_string_buffer(self._format.size)
+            count = self._format.size // _SLOT
+            start = ctypes.addressof(data)
+            table = cells.table = (ctypes.c_void_p * count)(
+                *range(start, start + count * _SLOT, _SLOT)
+            )
+        self._format.pack_into(data, 0, *values, global_scratch, profile_scratch)
+        return ctypes.addressof(table)
+
+
+def check_arguments(
+    device: Device, kernel: str, params: Sequence[Param], args: Sequence[Any]
+) -> tuple[list[Any], list[Found]]:
+    """The values to pack for `args`, and what was found of the arrays among them.
+
+    Raises:
+        LaunchError: E1064 to E1069 and E1076; the message names the parameter, what it takes
+            and what it got.
+    """
+    if len(args) != len(params):
+        names = ", ".join(param.name for param in params)
+        raise E1064.error(kernel=kernel, wanted=len(params), found=len(args)).note(
+            f"it takes {names}"
+        )
+    values: list[Any] = []
+    arrays: list[Found] = []
+    for param, value in zip(params, args, strict=True):
+        if param.kind != "pointer":
+            values.append(scalar_bits(param.name, require_dtype(param.dtype), value))
+        elif value is None:
+            values.append(0)
+        else:
+            found = _require_array(device, param, value)
+            values.append(found.info.pointer)
+            arrays.append(found)
+    return values, arrays
+
+
+def _require_array(device: Device, param: Param, value: Any) -> Found:
+    found = find_array(value)
+    wanted = f"an array of {param.dtype} on {device.name}"
+    if found is None:
+        if hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
+            raise E1067.error(name=param.name, found="the host", wanted=device.name).help(
+                "copy it into a buffer of the device first, or run the kernel on the CPU"
+            )
+        shown = (
+            f"`{value!r}`" if isinstance(value, (int, float, str)) else f"a {type(value).__name__}"
+        )
+        raise E1065.error(name=param.name, wanted=wanted, found=shown)
+    info = found.info
+    if info.dtype != param.dtype:
+        shown = (
+            f"an array of {info.dtype}" if info.dtype else "an array of a dtype unknown to kernels"
+        )
+        error = E1065.error(name=param.name, wanted=wanted, found=shown)
+        raise error.help(f"convert the array, or pass `tl.typed(array, {param.dtype})`")
+    if info.device != device.name and info.nbytes:
+        raise E1067.error(name=param.name, found=info.device, wanted=device.name).help(
+            f"copy the array, or launch on {info.device}"
+        )
+    size = DTYPES[param.dtype].itemsize
+    if info.pointer % size:
+        raise E1068.error(name=param.name, pointer=hex(info.pointer), size=size).help(
+            "copy the array"
+        )
+    return found

@@ -1,0 +1,132 @@
+"""The primary context of a GPU, retained once a process and shared with other libraries.
+
+It is bound for single calls: a thread's current context is left as it was found, since another
+library may rely on it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from teeny_cuda.codes import E1053
+from teeny_cuda.driver import GONE, Driver, driver
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+
+class Context:
+    """A retained primary context. It is kept until the process ends, as the CUDA runtime does."""
+
+    __slots__ = ("_retired", "device", "driver", "handle", "number", "ordinal")
+
+    def __init__(self, driver: Driver, ordinal: int) -> None:
+        self.driver = driver
+        self.ordinal = ordinal
+        self.device: Any = driver.call("cuDeviceGet", ordinal)
+        self.handle: Any = driver.call("cuDevicePrimaryCtxRetain", self.device)
+        self.number = int(self.handle)
+        self._retired: list[Any] = []
+
+    def bound(self) -> Bound:
+        """A `with` block in which this context is current in this thread."""
+        return Bound(self)
+
+    def call(self, name: str, *args: Any) -> Any:
+        """`Driver.call` with this context current."""
+        with Bound(self):
+            return self.driver.call(name, *args)
+
+    def release(self, name: str, *args: Any) -> None:
+        """Call a function that releases something.
+
+        A context that is gone has released it already.
+        """
+        number, _ = self.driver.attempt("cuCtxGetCurrent")
+        if number not in GONE:
+            with Bound(self):
+                number, _ = self.driver.attempt(name, *args)
+        if number and number not in GONE:
+            raise self.driver.failure(name, number)
+
+    def synchronize(self) -> None:
+        """Wait for all work of this context, and unload the modules that were waiting for that."""
+        with Bound(self):
+            # Only what was retired before the wait is surely idle after it.
+            idle, self._retired = self._retired, []
+            try:
+                self.driver.call("cuCtxSynchronize")
+            except BaseException:
+                self._retired += idle
+                raise
+            for module in idle:
+                self.release("cuModuleUnload", module)
+
+    def retire(self, module: Any) -> None:
+        """Unload a module once its kernels have surely ended.
+
+        A finalizer must not wait for them.
+        """
+        self._retired.append(module)
+
+    @property
+    def retired(self) -> int:
+        """How many modules wait to be unloaded."""
+        return len(self._retired)
+
+
+class Bound:
+    """Makes a context current in this thread.
+
+    Takes it away again if it was not current before.
+    """
+
+    __slots__ = ("_context", "_pushed")
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._pushed = False
+
+    def __enter__(self) -> None:
+        context = self._context
+        if int(context.driver.call("cuCtxGetCurrent")) != context.number:
+            context.driver.call("cuCtxPushCurrent", context.handle)
+            self._pushed = True
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._pushed:
+            self._context.driver.attempt("cuCtxPopCurrent")
+
+
+def device_count() -> int:
+    """How many GPUs the driver shows to this process."""
+    return int(driver().call("cuDeviceGetCount"))
+
+
+def require_context(ordinal: int) -> Context:
+    """The primary context of GPU `ordinal`. Raises E1053 when the driver shows no such GPU."""
+    found = driver()
+    with found.lock:
+        context = found.contexts.get(ordinal)
+        if context is None:
+            count = device_count()
+            if not 0 <= ordinal < count:
+                shown = "one device, `cuda:0`" if count == 1 else f"`cuda:0` to `cuda:{count - 1}`"
+                raise E1053.error(name=f"cuda:{ordinal}", count=shown if count else "none").help(
+                    "see whether CUDA_VISIBLE_DEVICES hides the device"
+                )
+            context = found.contexts[ordinal] = Context(found, ordinal)
+        return context
+
+
+def current_ordinal() -> int:
+    """The number of the GPU whose context is current in this thread; 0 when there is none."""
+    found = driver()
+    if not int(found.call("cuCtxGetCurrent")):
+        return 0
+    return int(found.call("cuCtxGetDevice"))

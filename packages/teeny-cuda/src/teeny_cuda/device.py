@@ -1,0 +1,187 @@
+"""`Device`: one GPU, by its number.
+
+It makes buffers, streams and events, loads programs and launches them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from teeny_cuda import env
+from teeny_cuda.buffer import Buffer
+from teeny_cuda.context import Context, require_context
+from teeny_cuda.dtypes import find_dtype
+from teeny_cuda.event import Event
+from teeny_cuda.launch import launch
+from teeny_cuda.module import Program
+from teeny_cuda.stream import DEFAULT, Stream
+from teeny_macros.target import Target
+
+if TYPE_CHECKING:
+    from teeny_macros.artifact import Artifact
+
+_PREFIX = "CU_DEVICE_ATTRIBUTE_"
+
+
+class Memory(NamedTuple):
+    """Bytes of a GPU's memory."""
+
+    free: int
+    total: int
+
+
+class Properties(Mapping[str, int]):
+    """A GPU's attributes by their CUDA names in lower case, `multiprocessor_count`.
+
+    Read when asked for.
+    """
+
+    __slots__ = ("_context", "_names", "_values")
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._names: dict[str, Any] = {
+            member.name.removeprefix(_PREFIX).lower(): member
+            for member in context.driver.api.CUdevice_attribute
+            if member.name != _PREFIX + "MAX"
+        }
+        self._values: dict[str, int] = {}
+
+    def __getitem__(self, name: str) -> int:
+        value = self._values.get(name)
+        if value is None:
+            attribute = self._names[name]
+            context = self._context
+            value = int(context.driver.call("cuDeviceGetAttribute", attribute, context.device))
+            self._values[name] = value
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class Device:
+    """GPU number `ordinal`, as the driver counts them (CUDA_VISIBLE_DEVICES changes the count).
+
+    Its context is the primary one: memory and streams of torch, CuPy and JAX can be used directly.
+
+    Raises:
+        LaunchError: E1050 to E1053 when cuda-python, the driver or the GPU is missing.
+    """
+
+    __slots__ = ("blocking", "capability", "context", "default_stream", "ordinal", "properties")
+
+    def __init__(self, ordinal: int = 0) -> None:
+        self.ordinal = ordinal
+        self.context = require_context(ordinal)
+        self.properties = Properties(self.context)
+        self.capability = (
+            self.properties["compute_capability_major"],
+            self.properties["compute_capability_minor"],
+        )
+        self.default_stream = DEFAULT
+        self.blocking = env.is_set(env.TEENY_LAUNCH_BLOCKING)
+
+    @property
+    def name(self) -> str:
+        """`cuda:0`, as arrays and `device=` name it."""
+        return f"cuda:{self.ordinal}"
+
+    @property
+    def model(self) -> str:
+        """The product name, such as `NVIDIA H200`."""
+        raw = self.context.driver.call("cuDeviceGetName", 256, self.context.device)
+        return bytes(raw).partition(b"\0")[0].decode("utf-8", "replace")
+
+    @property
+    def uuid(self) -> str:
+        """The identity of the GPU as `nvidia-smi -L` shows it."""
+        digits = bytes(self.context.driver.call("cuDeviceGetUuid", self.context.device).bytes).hex()
+        return "GPU-" + "-".join(
+            (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
+        )
+
+    @property
+    def target(self) -> Target:
+        """What kernels are compiled for. Raises E1040 on a GPU that teenyc does not know."""
+        major, minor = self.capability
+        return Target.cuda(f"sm_{major}{minor}")
+
+    @property
+    def memory(self) -> Memory:
+        """Free and total memory."""
+        free, total = self.context.call("cuMemGetInfo")
+        return Memory(int(free), int(total))
+
+    def buffer(self, shape: int | Sequence[int], dtype: str | Any) -> Buffer:
+        """Memory for `shape` elements of `dtype`, not initialized.
+
+        `dtype` is a name or type of the kernel language, NumPy or torch (`"f32"`, `tl.f32`).
+
+        Raises:
+            LaunchError: E1059 out of memory, E1071 unknown dtype, E1077 no shape.
+        """
+        return Buffer(self, shape, dtype)
+
+    def copy_of(self, array: Any) -> Buffer:
+        """A new buffer with the shape, dtype and contents of a host or GPU array."""
+        shape = getattr(array, "shape", None)
+        if shape is None:
+            shape = getattr(getattr(array, "array", None), "shape", None)
+        if shape is None:
+            import numpy as np
+
+            array = np.asarray(array)
+            shape = array.shape
+        dtype = array.dtype
+        buffer = Buffer(self, tuple(shape), find_dtype(dtype) or dtype)
+        buffer.copy_from(array)
+        return buffer
+
+    def load(self, artifact: Artifact) -> Program:
+        """The kernel of `artifact`, compiled by the driver if it is PTX.
+
+        Raises:
+            LaunchError: E1054 to E1057, E1062; the driver's compile log is shown.
+        """
+        return Program(self, artifact)
+
+    def launch(
+        self, program: Program, grid: Any, args: Sequence[Any], *, stream: Any = None
+    ) -> None:
+        """Run `program` over `grid` with its run-time arguments in order.
+
+        Returns before it has run. `args` are arrays on this GPU, None for a null pointer, and
+        numbers. An empty grid does nothing.
+
+        Raises:
+            LaunchError: E1058 to E1069, E1072, E1076; after such an error the device is usable
+                as before.
+        """
+        launch(self, program, grid, args, stream)
+
+    def stream(self) -> Stream:
+        """A new stream."""
+        return Stream(self)
+
+    def event(self) -> Event:
+        """A new event."""
+        return Event(self)
+
+    def synchronize(self) -> None:
+        """Wait for all work of this GPU's context. Raises E1074 when a kernel went wrong."""
+        self.context.synchronize()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and other.context is self.context
+
+    def __hash__(self) -> int:
+        return hash(("cuda", self.ordinal))
+
+    def __repr__(self) -> str:
+        major, minor = self.capability
+        return f"Device({self.ordinal}: {self.model}, sm_{major}{minor})"

@@ -1,0 +1,170 @@
+"""What can be learnt of an array on a GPU by what it offers.
+
+Our Buffer, torch, the CUDA array interface and DLPack are known. No array library is imported here:
+an array is recognized by its attributes, and nothing is copied.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, NamedTuple
+
+from teeny_cuda.buffer import Buffer
+from teeny_cuda.codes import E1076
+from teeny_cuda.context import current_ordinal, require_context
+from teeny_cuda.dlpack import read_dlpack
+from teeny_cuda.dtypes import dtype_of_typestr, find_dtype
+from teeny_cuda.stream import current_torch_stream, interface_stream
+from teeny_macros.protocol import ArrayInfo
+
+_INVALID_VALUE = 1
+
+
+class Found(NamedTuple):
+    """An array on a GPU. `stream` holds work on it that may be pending (None: there is none).
+
+    With `must_wait` a launch waits for that work also on a stream that its caller chose.
+    """
+
+    info: ArrayInfo
+    stream: int | None = None
+    must_wait: bool = False
+
+
+def find_array(array: Any) -> Found | None:
+    """What is known of `array`; None when it does not lie on a GPU or is no array.
+
+    Raises:
+        LaunchError: E1069 for a released buffer, E1076 for an interface that contradicts its
+            protocol.
+    """
+    if isinstance(array, Buffer):
+        return Found(ArrayInfo(array.pointer, array.dtype, array.nbytes, array.device.name))
+    if getattr(array, "is_cuda", None) is True and hasattr(array, "data_ptr"):
+        return _torch(array)
+    inner = getattr(array, "array", None)
+    if inner is not None and isinstance(getattr(array, "dtype", None), str):
+        # A typed array of the kernel language: the same memory, read as another dtype.
+        found = find_array(inner)
+        return found and found._replace(info=found.info._replace(dtype=array.dtype))
+    interface = _interface_of(array)
+    if isinstance(interface, dict):
+        return _cuda_interface(array, interface)
+    if hasattr(array, "__dlpack_device__"):
+        return _dlpack(array)
+    return None
+
+
+def _torch(tensor: Any) -> Found:
+    ordinal = int(tensor.device.index or 0)
+    dtype = find_dtype(tensor.dtype)
+    itemsize = int(tensor.element_size())
+    contiguous = bool(tensor.is_contiguous())
+    nbytes = (
+        int(tensor.numel()) * itemsize
+        if contiguous
+        else _extent(tuple(tensor.shape), tuple(tensor.stride()), itemsize)
+    )
+    info = ArrayInfo(
+        int(tensor.data_ptr()),
+        dtype.name if dtype else "",
+        nbytes,
+        f"cuda:{ordinal}",
+        contiguous=contiguous,
+    )
+    return Found(info, current_torch_stream(ordinal))
+
+
+def _interface_of(array: Any) -> Any:
+    try:
+        return getattr(array, "__cuda_array_interface__", None)
+    except (RuntimeError, TypeError, ValueError):
+        return None  # JAX raises for arrays that it can only hand out through DLPack
+
+
+def _cuda_interface(array: Any, interface: dict[str, Any]) -> Found:
+    name = type(array).__name__
+    try:
+        pointer, readonly = interface["data"]
+        shape = tuple(int(size) for size in interface["shape"])
+        typestr = str(interface["typestr"])
+        strides = interface.get("strides")
+        itemsize = int(typestr[2:])
+    except (KeyError, TypeError, ValueError) as error:
+        raise E1076.error(type=name, reason=f"`__cuda_array_interface__` lacks {error}").help(
+            "hand over the array of torch or CuPy that it stands for"
+        ) from error
+    if interface.get("mask") is not None:
+        raise E1076.error(type=name, reason="kernels cannot read a masked array").help(
+            "pass the mask as an array of its own"
+        )
+    steps = _row_major(shape) if strides is None else tuple(int(s) // itemsize for s in strides)
+    pointer = int(pointer or 0)
+    info = ArrayInfo(
+        pointer,
+        dtype_of_typestr(typestr),
+        _extent(shape, steps, itemsize),
+        f"cuda:{_ordinal(array, pointer)}",
+        bool(readonly),
+        contiguous=_is_contiguous(shape, steps),
+    )
+    return Found(info, interface_stream(interface.get("stream")), must_wait=True)
+
+
+def _dlpack(array: Any) -> Found | None:
+    tensor = read_dlpack(array)
+    if tensor is None:
+        return None
+    steps = _row_major(tensor.shape) if tensor.strides is None else tensor.strides
+    info = ArrayInfo(
+        tensor.pointer,
+        tensor.dtype,
+        _extent(tensor.shape, steps, tensor.itemsize),
+        f"cuda:{tensor.ordinal}",
+        contiguous=_is_contiguous(tensor.shape, steps),
+    )
+    # The producer was asked to make the default stream wait for its work.
+    return Found(info, 0, must_wait=True)
+
+
+def _ordinal(array: Any, pointer: int) -> int:
+    device = getattr(array, "device", None)
+    ordinal = getattr(device, "id", None)
+    if isinstance(ordinal, int):  # CuPy
+        return ordinal
+    if not pointer:
+        return current_ordinal()  # an empty array lies everywhere
+    context = require_context(current_ordinal())
+    name = "cuPointerGetAttribute"
+    attribute = context.driver.api.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+    with context.bound():
+        number, value = context.driver.attempt(name, attribute, pointer)
+    if number == _INVALID_VALUE:
+        raise E1076.error(
+            type=type(array).__name__, reason=f"no memory of a GPU is at {pointer:#x}"
+        ).help("keep the array until its last use")
+    if number:
+        raise context.driver.failure(name, number)
+    return int(value)
+
+
+def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
+
+
+def _is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    if 0 in shape:
+        return True
+    expected = _row_major(shape)
+    return all(s == e for n, s, e in zip(shape, strides, expected, strict=True) if n != 1)
+
+
+def _extent(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> int:
+    """Bytes from the first element to the end of the last.
+
+    Elements before the first do not count.
+    """
+    if 0 in shape:
+        return 0
+    last = sum((n - 1) * max(s, 0) for n, s in zip(shape, strides, strict=True))
+    return (last + 1) * itemsize

@@ -1,0 +1,110 @@
+"""The kernels of these tests: as PTX for the GPU, and in Python for the fake driver."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import pytest
+
+from teeny_cuda import Device
+from teeny_cuda.testing import fake_fixture, gpu, write_artifact
+
+if TYPE_CHECKING:
+    from teeny_cuda.fake_driver import FakeDriver
+    from teeny_macros.artifact import Artifact
+
+__all__ = ["fake_fixture", "gpu"]
+
+PTX = Path(__file__).parent / "ptx"
+_F32 = ("pointer", "f32")
+PARAMS: dict[str, list[tuple[str, str, str]]] = {
+    "vector_add": [
+        ("x_ptr", *_F32),
+        ("y_ptr", *_F32),
+        ("out_ptr", *_F32),
+        ("n", "scalar", "i32"),
+    ],
+    "store_scalars": [
+        ("out_ptr", "pointer", "u8"),
+        *(
+            (f"as_{dtype}", "scalar", dtype)
+            for dtype in ("i1", "i8", "i16", "u32", "i64", "f16", "bf16", "f32", "f64")
+        ),
+    ],
+    "reverse_shared": [("out_ptr", "pointer", "i32"), ("offset", "scalar", "u32")],
+    "use_scratch": [("out_ptr", "pointer", "i64")],
+    "cluster_rank": [("out_ptr", "pointer", "i32")],
+    "spin": [("out_ptr", *_F32), ("nanoseconds", "scalar", "i64")],
+    "broken": [("out_ptr", *_F32)],
+}
+_METADATA = {
+    "store_scalars": {"threads_per_block": 1},
+    "reverse_shared": {"shared_bytes": 100_000},
+    "use_scratch": {
+        "threads_per_block": 1,
+        "global_scratch_bytes": 256,
+        "global_scratch_align": 128,
+    },
+    "cluster_rank": {"threads_per_block": 1, "num_ctas": 2},
+    "spin": {"threads_per_block": 1},
+}
+
+
+class MakeArtifact(Protocol):
+    def __call__(self, kernel: str, **metadata: Any) -> Artifact: ...
+
+
+@pytest.fixture
+def artifact_of(tmp_path: Path) -> MakeArtifact:
+    """The artefact of a kernel in `ptx/`; keywords change its metadata."""
+
+    def make(kernel: str, **metadata: Any) -> Artifact:
+        ptx = (PTX / f"{kernel}.ptx").read_text(encoding="utf-8")
+        changed = {**_METADATA.get(kernel, {}), **metadata}
+        return write_artifact(tmp_path, ptx, kernel, PARAMS[kernel], **changed)
+
+    return make
+
+
+@pytest.fixture
+def device(fake: FakeDriver) -> Device:
+    """GPU 0 of the fake driver, which knows what the kernels of these tests do."""
+    fake.kernels.update(
+        vector_add_entry_point=_vector_add,
+        store_scalars_entry_point=_store_scalars,
+        use_scratch_entry_point=_use_scratch,
+        spin_entry_point=_spin,
+    )
+    return Device(0)
+
+
+def _number(data: bytes) -> int:
+    return int.from_bytes(data, "little")
+
+
+def _vector_add(run: Any) -> None:
+    x, y, out = map(_number, run.params[:3])
+    n = int.from_bytes(run.params[3], "little", signed=True)
+    count = min(n, run.grid[0] * 128)
+    if count > 0:
+        left, right = (np.frombuffer(run.view(p, 4 * count), np.float32) for p in (x, y))
+        np.frombuffer(run.view(out, 4 * count), np.float32)[:] = left + right
+
+
+def _store_scalars(run: Any) -> None:
+    out = _number(run.params[0])
+    for slot, data in enumerate(run.params[1:10]):
+        run.view(out + 8 * slot, len(data))[:] = data
+
+
+def _use_scratch(run: Any) -> None:
+    out, scratch, profile = map(_number, run.params)
+    for block in range(run.grid[0]):
+        run.view(scratch + 256 * block + 248, 8)[:] = (7 * block).to_bytes(8, "little")
+        run.view(out + 8 * block, 8)[:] = (7 * block + profile).to_bytes(8, "little")
+
+
+def _spin(run: Any) -> None:
+    run.view(_number(run.params[0]), 4)[:] = np.float32(1).tobytes()
