@@ -10,7 +10,7 @@ from teeny_macros.diagnostics import Code, LaunchError, ToolchainError, code
 
 # --- E01xx: syntax -------------------------------------------------------------------------------
 E0101 = code("E0101", "invalid-syntax", "this is not valid Python: {reason}")
-E0102 = code("E0102", "unsupported-statement", "a kernel cannot hold a `{what}` statement")
+E0102 = code("E0102", "unsupported-statement", "a kernel cannot hold `{what}`")
 E0103 = code("E0103", "unsupported-expression", "a kernel cannot hold {what}")
 E0104 = code("E0104", "unsupported-target", "a kernel cannot assign to {what}")
 E0105 = code(
@@ -45,11 +45,11 @@ E0302 = code("E0302", "literal-out-of-range", "{value} is not a value of {dtype}
 E0303 = code("E0303", "mixed-signedness", "`{op}` of {left} and {right} mixes signed and unsigned")
 E0304 = code("E0304", "boolean-arithmetic", "`{op}` of i1 values would wrap in one bit")
 E0305 = code("E0305", "unsupported-dtype", "`{op}` takes f32 and f64, not {dtype}")
-E0306 = code("E0306", "invalid-cast", "no cast goes from {source} to {dtype}")
+E0306 = code("E0306", "invalid-cast", "no cast goes from {before} to {dtype}")
 E0307 = code(
-    "E0307", "invalid-rounding", "casting {source} to {dtype} takes no such rounding mode"
+    "E0307", "invalid-rounding", "casting {before} to {dtype} takes no such rounding mode"
 )
-E0308 = code("E0308", "mismatched-widths", "{source} has {size} bits, and {dtype} has {wanted}")
+E0308 = code("E0308", "mismatched-widths", "{before} has {size} bits, and {dtype} has {wanted}")
 E0309 = code("E0309", "non-integer-offset", "a pointer moves by integers, not by {dtype}")
 E0310 = code("E0310", "valueless-operand", "{what} is not a value that an operation takes")
 E0312 = code("E0312", "invalid-dtype", "{what} is not a dtype")

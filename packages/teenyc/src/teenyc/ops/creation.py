@@ -81,7 +81,7 @@ def _cast(
     if bitcast:
         return semantics.bitcast(b, value, wanted)
     if fp_downcast_rounding not in (None, "rtne", "rtz"):
-        raise b.fail(E0307, arg="fp_downcast_rounding", source=value.dtype, dtype=wanted).help(
+        raise b.fail(E0307, arg="fp_downcast_rounding", before=value.dtype, dtype=wanted).help(
             'the modes are "rtne" and "rtz"'
         )
     rounding = None if fp_downcast_rounding is None else str(fp_downcast_rounding)

@@ -15,4 +15,6 @@ def _static_assert(b: Builder, cond: object, msg: object = "") -> None:
             "only compile-time values can be asserted here"
         )
     if not cond:
-        raise b.fail(E0408, str(msg), arg="cond", message=f": {msg}" if msg else "")
+        raise b.fail(E0408, arg="cond", message=f": {msg}" if msg else "").help(
+            "instantiate with other compile-time values, or change the assertion"
+        )

@@ -186,7 +186,7 @@ def cast(
         return _cast_pointer(b, value, dtype)
     downcast = source.is_float and dtype.is_float and dtype.bits < source.bits
     if rounding is not None and not downcast:
-        raise b.fail(E0307, arg="fp_downcast_rounding", source=source, dtype=dtype).help(
+        raise b.fail(E0307, arg="fp_downcast_rounding", before=source, dtype=dtype).help(
             "leave `fp_downcast_rounding` out"
         )
     if source.is_float:
@@ -208,7 +208,7 @@ def _cast_float(
         found = b.emit(casts.FP_TO_FP, [value.ir], attrs=attrs).result
         return RuntimeValue(found, dtype, value.shape)
     if source.bits == 8:
-        raise b.fail(E0306, source=source, dtype=dtype).help(
+        raise b.fail(E0306, before=source, dtype=dtype).help(
             f"go through f32: `x.to(f32).to({dtype})`"
         )
     if source.bits == 16 and dtype != F32:
@@ -224,7 +224,7 @@ def _cast_float(
 def _cast_int(b: Builder, value: RuntimeValue, source: DType, dtype: DType) -> RuntimeValue:
     if dtype.is_float:
         if dtype.bits == 8:
-            raise b.fail(E0306, source=source, dtype=dtype).help(
+            raise b.fail(E0306, before=source, dtype=dtype).help(
                 f"go through f32: `x.to(f32).to({dtype})`"
             )
         return _convert(b, casts.SITOFP if source.is_signed else casts.UITOFP, value, dtype)
@@ -255,7 +255,7 @@ def _cast_pointer(b: Builder, value: RuntimeValue, dtype: AnyDType) -> RuntimeVa
         return _convert(b, record, value, dtype)
     if number.is_bool and isinstance(source, PointerDType):
         return _is_not_zero(b, _convert(b, casts.PTR_TO_INT, value, I64), I64)
-    raise b.fail(E0306, source=source, dtype=dtype).help("addresses are i64: `p.to(i64)`")
+    raise b.fail(E0306, before=source, dtype=dtype).help("addresses are i64: `p.to(i64)`")
 
 
 def bitcast(b: Builder, value: RuntimeValue, dtype: AnyDType) -> RuntimeValue:
@@ -265,7 +265,7 @@ def bitcast(b: Builder, value: RuntimeValue, dtype: AnyDType) -> RuntimeValue:
         return cast(b, value, dtype)
     if source.bits != dtype.bits:
         raise b.fail(
-            E0308, arg="dtype", source=source, size=source.bits, dtype=dtype, wanted=dtype.bits
+            E0308, arg="dtype", before=source, size=source.bits, dtype=dtype, wanted=dtype.bits
         ).help("a bitcast keeps the width; leave `bitcast=True` out to convert the value")
     if source.mlir == dtype.mlir:
         return RuntimeValue(value.ir, dtype, value.shape)

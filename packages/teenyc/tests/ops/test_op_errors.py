@@ -1,0 +1,68 @@
+"""Explain pages of types, shapes, memory: the bad kernel raises the code, the good one compiles."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from teeny_macros.diagnostics import TeenyError
+from teenyc import codes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PAGES = Path(codes.__file__).parent / "explain"
+BLOCK = re.compile(r"^```py (\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MINE = sorted(row.code for row in codes.CODES if re.fullmatch(r"E0[345]\d\d", row.code))
+# What a program meets, and not the compiler; E0508 and E0510 have tests of their own.
+AT_LAUNCH = {"E0506", "E0507", "E0509"}
+WITHOUT_EXAMPLE = {"E0508", "E0510"}
+
+
+def parts(text: str) -> tuple[str, str]:
+    """Parameters and body of the kernel of a page."""
+    found = re.search(r"^def \w+\((.*)\):\n(.*)", text, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    body = "\n".join(line[4:] for line in found[2].splitlines())
+    return found[1], body
+
+
+def blocks(code: str) -> dict[str, str]:
+    return dict(BLOCK.findall((PAGES / f"{code}.md").read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("code", [code for code in MINE if code not in WITHOUT_EXAMPLE | AT_LAUNCH])
+def test_the_bad_kernel_of_a_page_raises_its_code_where_it_is_bad(
+    code: str, kernel: Callable[..., Any]
+) -> None:
+    with pytest.raises(TeenyError) as caught:
+        kernel(*parts(blocks(code)[code])).lower()
+    assert [found.code for found in caught.value.diagnostics] == [code]
+    (found,) = caught.value.diagnostics
+    assert found.span is not None
+    assert found.span.file == "kernel_under_test.py"
+    assert found.span.end_column > found.span.column
+    assert found.helps
+
+
+@pytest.mark.parametrize("code", [code for code in MINE if code not in WITHOUT_EXAMPLE])
+def test_the_good_kernel_of_a_page_compiles(code: str, kernel: Callable[..., Any]) -> None:
+    kernel(*parts(blocks(code)["ok"])).lower()
+
+
+@pytest.mark.parametrize("code", sorted(AT_LAUNCH))
+def test_the_kernels_of_a_run_time_page_do_what_it_says(
+    code: str, kernel: Callable[..., Any]
+) -> None:
+    array = np.zeros(100, np.float32)
+    array.flags.writeable = code != "E0507"
+    rest = [100, 0] if code == "E0509" else [100]
+    kernel(*parts(blocks(code)["ok"])).program().launch((1, 1, 1), [array, *rest])
+    with pytest.raises(TeenyError) as caught:
+        kernel(*parts(blocks(code)[code])).program().launch((1, 1, 1), [array, *rest])
+    assert caught.value.code == code
+    assert caught.value.diagnostics[0].span is not None
