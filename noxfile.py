@@ -103,15 +103,20 @@ def test(session: nox.Session) -> None:
 def types(session: nox.Session) -> None:
     """Check all types: mypy strict everywhere, basedpyright strict on the public surface."""
     install(session, *group("types"))
-    # One run for each folder of tests, which are no packages and may repeat a module's name.
-    checks = [
-        [f"packages/{name}/{part}" for part in ("src", "tests", "hatch_build.py", "stubgen")]
-        for name in PACKAGES
-    ]
-    checks += [["tests", "conftest.py", "noxfile.py"], ["examples"], ["benchmarks"]]
+    # One run for each folder of tests: they are no packages, and each may have a conftest.py.
+    checks = [["tests", "conftest.py", "noxfile.py"], ["examples"], ["benchmarks"]]
+    for name in PACKAGES:
+        folder = ROOT / "packages" / name
+        checks.append([f"packages/{name}/{part}" for part in ("src", "hatch_build.py", "stubgen")])
+        folders = sorted({path.parent for path in folder.glob("tests/**/*.py")})
+        checks += [
+            [str(path.relative_to(ROOT)) for path in sorted(tests.glob("*.py"))]
+            for tests in folders
+        ]
     commands = [["mypy", *found] for paths in checks if (found := with_python(paths))]
     failed = []
-    for command in [*commands, ["basedpyright"]]:
+    typing_tests = ["python", "-m", "pytest", "-q", "packages/teeny-triton/tests/test_typing.py"]
+    for command in [*commands, ["basedpyright"], typing_tests]:
         try:
             session.run(*command)
         except nox.command.CommandFailed:

@@ -44,6 +44,7 @@ LIBRARY_EDGES: dict[str, tuple[str, ...]] = {
         "teeny_cuda/dtypes.py",
         "teeny_cpu/dtypes.py",
     ),
+    "pytest": ("teeny_cuda/testing.py", "teeny_cpu/testing.py"),
     "filelock": ("teeny_compiler/*",),
     "platformdirs": ("teeny_compiler/*",),
     "fsspec": ("teeny_compiler/cache/*",),
