@@ -205,7 +205,7 @@ def driver() -> Driver:
     Raises:
         LaunchError: E1050 without cuda-python, E1051 without a driver, E1052 without a GPU.
     """
-    global _driver
+    global _driver  # noqa: PLW0603 - one driver a process, as CUDA has it
     found = _driver
     if found is None:
         with _lock:
@@ -222,7 +222,7 @@ def loaded() -> Driver | None:
 
 def replace(new: Driver | None) -> Driver | None:
     """Put another driver in place and return the old one: for tests."""
-    global _driver  # noqa: PLW0603 - see above
+    global _driver
     with _lock:
         old, _driver = _driver, new
     return old

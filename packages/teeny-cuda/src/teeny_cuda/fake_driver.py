@@ -4,9 +4,6 @@ It keeps what the driver keeps (contexts, allocations, modules, streams as queue
 refuses what the driver refuses. It cannot run PTX: a test says in Python what an entry point does.
 """
 
-# The functions have the names of the driver's.
-# ruff: noqa: N802
-
 from __future__ import annotations
 
 import ctypes
