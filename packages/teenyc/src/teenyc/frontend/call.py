@@ -10,9 +10,9 @@ from teenyc.codes import E0106, E0199, E0203, E0209, E0210
 from teenyc.frontend import constexpr
 from teenyc.frontend.builtin import call_builtin, call_class
 from teenyc.frontend.constexpr import is_compile_time, is_number, plain
-from teenyc.frontend.context import placed
+from teenyc.frontend.context import Poisoned, placed
 from teenyc.frontend.operands import misused
-from teenyc.frontend.scope import POISON, BoundMethod, Builtin, Class, DTypeMethod, Frame
+from teenyc.frontend.scope import BoundMethod, Builtin, Class, DTypeMethod, Frame
 from teenyc.frontend.signature import Argument, Function, bind
 from teenyc.ir.opdef import HANDLERS
 from teenyc.ops import semantics
@@ -120,25 +120,13 @@ def _default(context: Context, function: Function, default: ast.expr) -> Any:
 def _call_primitive(
     context: Context, node: ast.expr, function: Function, bound: dict[str, Argument]
 ) -> Any:
-    for name, argument in bound.items():
+    for argument in bound.values():
         if not isinstance(argument.value, RuntimeValue) and not is_compile_time(argument.value):
-            error = misused(context, _argument_node(node, name), argument.value)
-            error.diagnostics[-1].labels[0].span = argument.span
-            raise error
+            raise misused(argument.span, argument.value)
     if function.name not in HANDLERS:
         raise context.fail(E0199, node, what=f"`{function.name}`")
     order = {p.name: bound[p.name] for p in function.parameters}
     return context.handle(function.name, node, order)
-
-
-def _argument_node(node: ast.expr, name: str) -> ast.expr:
-    if isinstance(node, ast.Call):
-        for keyword in node.keywords:
-            if keyword.arg == name:
-                return keyword.value
-        if node.args:
-            return node.args[0]
-    return node
 
 
 def inline(context: Context, node: ast.expr, function: Function, bound: dict[str, Argument]) -> Any:
@@ -168,21 +156,16 @@ def inline(context: Context, node: ast.expr, function: Function, bound: dict[str
     if function.is_dsl:
         return _inline_composite(context, frame, function)
     with context.entered(frame):
-        return context.run_function(function)
+        result = context.run_function(function)
+    if frame.has_failed:
+        raise Poisoned
+    return result
 
 
 def _inline_composite(context: Context, frame: Frame, function: Function) -> Any:
     """A fault inside the DSL's own text points at the user's call and names the function."""
-    before = len(context.diagnostics)
     try:
         with context.entered(frame):
-            result = context.run_function(function)
+            return context.run_function(function)
     except TeenyError as error:
-        raise placed(error, frame.call_span) from None
-    if len(context.diagnostics) > before:
-        for diagnostic in context.diagnostics[before:]:
-            note = f"in `{function.name}`"
-            if note not in diagnostic.notes:
-                diagnostic.notes.append(note)
-        return POISON
-    return result
+        raise placed(error, frame.call_span).note(f"in `{function.name}`") from None

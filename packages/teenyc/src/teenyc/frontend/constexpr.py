@@ -80,6 +80,8 @@ def plain(value: Any) -> str:
     """How messages show a value of either kind."""
     if isinstance(value, (DType, PointerDType)):
         return f"dtype {value}"
+    if value is None:
+        return "None"
     if is_compile_time(value) and not isinstance(value, Class):
         return describe(value)
     return describe(value) if isinstance(value, RuntimeValue) else _kind(value)

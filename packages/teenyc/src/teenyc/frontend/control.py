@@ -23,6 +23,7 @@ from teenyc.values import RuntimeValue
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from teeny_macros.diagnostics import TeenyError
     from teeny_macros.source import Span
     from teenyc.frontend.context import Context
     from teenyc.frontend.parser import Node
@@ -96,9 +97,8 @@ def fork(
     scalar = require_scalar(context, node.test, condition, "`if`", _TENSOR_IF)
     branches = [_branch(context, way) for way in ways]
     results = [branch.result for branch in branches]
-    if any(result is POISON for result in results):
-        join_branches(context, node, scalar, branches)
-        return POISON
+    if context.frame.has_failed:
+        return None
     if not alike(*results) or (results[0] is None) != (results[1] is None):
         raise _mismatch(context, node, what, *results)
     return join_branches(context, node, scalar, branches, what)
@@ -234,8 +234,10 @@ def _holds(dtype: DType, value: int) -> bool:
     return low <= value < low + (1 << dtype.bits)
 
 
-def _mismatch(context: Context, node: Node, what: str, left: Any, right: Any) -> Any:
-    return context.fail(E0605, node, what=what, left=plain(left), right=plain(right))
+def _mismatch(context: Context, node: Node, what: str, left: Any, right: Any) -> TeenyError:
+    place = node.test if isinstance(node, ast.If) else node
+    error = context.fail(E0605, place, what=what, left=plain(left), right=plain(right))
+    return error.help("give both branches one dtype and one shape")
 
 
 def _emit_if(

@@ -116,6 +116,12 @@ def apply_binary(
     return _operate(context, node, symbol, name, {"lhs": left, "rhs": right})
 
 
+_INSTEAD = {
+    "**": "multiply, or use `tl.exp2(y * tl.log2(x))`",
+    "@": "use `tl.dot(x, y)`",
+}
+
+
 def _operate(
     context: Context,
     node: ast.expr | ast.stmt,
@@ -129,7 +135,9 @@ def _operate(
             raise E0106.at(argument.span, operator=symbol, what=plain(value))
     handler = f"operator.{name}"
     if handler not in HANDLERS:
-        raise context.fail(E0106, node, operator=symbol, what="run-time values")
+        raise context.fail(E0106, node, operator=symbol, what="run-time values").help(
+            _INSTEAD[symbol]
+        )
     return context.handle(handler, node, arguments)
 
 

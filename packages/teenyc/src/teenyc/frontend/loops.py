@@ -23,8 +23,9 @@ from teenyc.values import RuntimeValue
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from teeny_macros.diagnostics import TeenyError
+    from teeny_macros.source import Span
     from teenyc.frontend.context import Context
-    from teenyc.frontend.parser import Node
     from teenyc.frontend.ranges import Range
     from teenyc.ir.core import Value
 
@@ -35,9 +36,10 @@ class Carried(NamedTuple):
     name: str
     before: Any
     leaves: list[RuntimeValue]
+    place: Span | None
 
 
-def _carry(context: Context, node: Node, name: str, value: Any) -> Carried:
+def _carry(context: Context, node: ast.For | ast.While, name: str, value: Any) -> Carried:
     found: list[RuntimeValue] = []
     for leaf in leaves(value):
         if isinstance(leaf, RuntimeValue):
@@ -46,10 +48,13 @@ def _carry(context: Context, node: Node, name: str, value: Any) -> Carried:
             builder = context.at(node)
             found.append(semantics.to_value(builder, leaf))
         else:
-            raise context.fail(E0610, node, name=f"`{name}`", what=plain(leaf)).also(
-                context.frame.assigned.get(name), "assigned here"
+            place = node.iter if isinstance(node, ast.For) else node.test
+            raise (
+                context.fail(E0610, place, name=f"`{name}`", what=plain(leaf))
+                .also(context.frame.assigned.get(name), "assigned here")
+                .help("unroll the loop with `tl.static_range`, or do not assign it in the loop")
             )
-    return Carried(name, value, found)
+    return Carried(name, value, found, context.frame.assigned.get(name))
 
 
 def _enter(context: Context, carried: list[Carried], args: list[Value]) -> None:
@@ -88,11 +93,12 @@ def _yielded(context: Context, node: ast.For | ast.While, item: Carried) -> list
 
 def _unstable(
     context: Context, node: ast.For | ast.While, item: Carried, before: str, after: str
-) -> Any:
-    frame = context.frame
-    place = frame.assigned.get(item.name)
-    place = place or context.span(node)
-    return E0604.at(place, f"{after} here", name=item.name, before=before, after=after)
+) -> TeenyError:
+    place = context.frame.assigned.get(item.name) or context.span(node)
+    error = E0604.at(place, f"{after} here", name=item.name, before=before, after=after)
+    return error.also(item.place, f"{before} here").help(
+        f"give `{item.name}` its final dtype and shape before the loop, or cast it back in the loop"
+    )
 
 
 def _candidates(context: Context, body: list[ast.stmt], skip: str = "") -> list[str]:

@@ -23,6 +23,7 @@ from teenyc.values import EnumMember, RuntimeValue
 
 if TYPE_CHECKING:
     from teeny_macros.diagnostics import TeenyError
+    from teeny_macros.source import Span
     from teenyc.frontend.context import Context
 
 _KINDS: dict[type, str] = {
@@ -41,17 +42,17 @@ def data(context: Context, node: ast.expr) -> Any:
     value = context.value(node)
     if isinstance(value, RuntimeValue) or is_compile_time(value):
         return value
-    raise misused(context, node, value)
+    raise misused(context.span(node), value)
 
 
-def misused(context: Context, node: ast.expr, value: Any) -> TeenyError:
+def misused(span: Span, value: Any) -> TeenyError:
     """The error for a function, module or type where a value belongs."""
-    name = value.function.name if isinstance(value, BoundMethod) else getattr(value, "name", "this")
-    error = context.fail(E0110, node, name=name, kind=_KINDS.get(type(value), "a class"))
+    name = value.function.name if isinstance(value, BoundMethod) else value.name
+    error = E0110.at(span, name=name, kind=_KINDS.get(type(value), "a class"))
     if isinstance(value, TypeVariable):
         error.help("take the dtype from an argument: `tl.elem(x_ptr)` or `x.dtype`")
     elif isinstance(value, (Function, Builtin, BoundMethod, DTypeMethod)):
-        error.help(f"call it: `{ast.unparse(node)}(...)`")
+        error.help(f"call it: `{name}(...)`")
     return error
 
 

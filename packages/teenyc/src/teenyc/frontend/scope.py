@@ -327,6 +327,7 @@ class Frame:
         "call_span",
         "caller",
         "function",
+        "has_failed",
         "is_dsl",
         "loops",
         "outer",
@@ -357,6 +358,7 @@ class Frame:
         self.assigned: dict[str, Span] = {}
         self.parameter_spans: dict[str, Span] = {}
         self.loops = 0
+        self.has_failed = False  # what the call returns is not known, for a fault in it
 
 
 def assigned_names(statements: list[ast.stmt]) -> Iterator[str]:

@@ -10,7 +10,7 @@ import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from teeny_macros.diagnostics import TeenyError
-from teenyc.codes import E0102, E0104, E0199, E0210, E0212, E0601, E0603
+from teenyc.codes import E0102, E0103, E0104, E0199, E0210, E0212, E0601, E0603
 from teenyc.frontend.constexpr import has_runtime, plain
 from teenyc.frontend.context import Context, Poisoned
 from teenyc.frontend.control import fork, lower_if
@@ -18,7 +18,7 @@ from teenyc.frontend.expr import apply_binary
 from teenyc.frontend.loops import lower_for, lower_while
 from teenyc.frontend.operands import data, operand, truth
 from teenyc.frontend.ranges import Range, parse_iterable
-from teenyc.frontend.scope import POISON, assigned_names
+from teenyc.frontend.scope import assigned_names
 from teenyc.frontend.signature import Argument, is_const_annotation
 from teenyc.frontend.subset import row_of
 from teenyc.values import RuntimeValue
@@ -86,16 +86,22 @@ def _run(context: Context, tasks: _Task | None) -> Returned | None:
                 tasks = _jump(context, stmt, tasks)
             else:
                 STATEMENTS.get(type(stmt), _refused)(context, stmt)
-        except Poisoned:
-            context.poison(assigned_names([stmt]))
-        except TeenyError as error:
-            if context.frame.is_dsl:
-                raise
-            context.report(error)
-            context.poison(assigned_names([stmt]))
+        except (Poisoned, TeenyError) as error:
+            _recover(context, stmt, error)
             if isinstance(stmt, ast.Return):
-                return Returned(POISON)
+                return Returned(None)
     return None
+
+
+def _recover(context: Context, stmt: ast.stmt, error: Poisoned | TeenyError) -> None:
+    """Report a fault and forget what the statement would have done."""
+    if isinstance(error, TeenyError):
+        if context.frame.is_dsl:
+            raise error
+        context.report(error)
+    context.poison(assigned_names([stmt]))
+    if _leaves(stmt):
+        context.frame.has_failed = True
 
 
 # --- flow ----------------------------------------------------------------------------------------
@@ -106,12 +112,7 @@ def _return(context: Context, node: ast.Return) -> Returned:
         raise context.fail(E0601, node).help(
             "keep the result in a variable and return it after the loop"
         )
-    if node.value is None:
-        return Returned(None)
-    try:
-        return Returned(context.value(node.value))
-    except Poisoned:
-        return Returned(POISON)
+    return Returned(None if node.value is None else context.value(node.value))
 
 
 def _if(context: Context, node: ast.If, rest: _Task | None) -> tuple[Returned | None, _Task | None]:
@@ -151,7 +152,7 @@ def _leaves(node: ast.stmt, *, in_loop: bool = False) -> bool:
 
 def _refuse_else(context: Context, node: ast.For | ast.While) -> None:
     if node.orelse:
-        raise context.fail(E0102, node.orelse[0], what="loop's `else`").help(
+        raise context.fail(E0103, node.orelse[0], what="the `else` of a loop").help(
             "write it after the loop"
         )
 
@@ -162,7 +163,7 @@ def _for(context: Context, node: ast.For, rest: _Task | None) -> _Task | None:
     if not isinstance(values, Range):
         return _Task(StaticLoop(node, values, 0), rest)
     if not isinstance(node.target, ast.Name):
-        raise context.fail(E0104, node.target, what="this as the variable of a run-time loop")
+        raise context.fail(E0104, node.target, what="several variables of a run-time loop")
     lower_for(context, node, node.target.id, values)
     return rest
 
@@ -212,8 +213,6 @@ def assign_target(context: Context, target: ast.expr, value: Any) -> None:
         raise context.fail(E0104, target, what=what).help(
             "tensors do not change: make a new one with `tl.where`, or write memory with `tl.store`"
         )
-    if value is POISON:
-        raise Poisoned
     if type(value) is not tuple:
         raise context.fail(E0212, target, values=plain(value), names=_count(target, "name"))
     starred = next((item for item in target.elts if isinstance(item, ast.Starred)), None)
