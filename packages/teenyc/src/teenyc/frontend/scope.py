@@ -370,6 +370,10 @@ def assigned_names(statements: list[ast.stmt]) -> Iterator[str]:
         if isinstance(node, ast.Name):
             if isinstance(node.ctx, ast.Store):
                 seen.setdefault(node.id)
-        elif not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            seen.setdefault(node.name)
+        elif isinstance(node, ast.alias):
+            seen.setdefault(node.asname or node.name.partition(".")[0])
+        elif not isinstance(node, ast.Lambda):
             pending.extend(reversed(list(ast.iter_child_nodes(node))))
     return iter(seen)
