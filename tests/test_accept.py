@@ -1,4 +1,4 @@
-"""The PTX of every example, for each architecture: libtriton accepts it, ptxas assembles it.
+"""Every golden and example through libtriton, for each architecture; ptxas assembles the examples.
 
 `nox -s accept` runs these with each supported libtriton; `--arch` selects architectures.
 """
@@ -16,6 +16,7 @@ import pytest
 
 HERE = Path(__file__).parent
 EXAMPLES = sorted(path.stem for path in HERE.parent.glob("examples/*.py"))
+GOLDENS = sorted(HERE.parent.glob("packages/teenyc/tests/golden/**/*.mlir"))
 # What a CUDA 12.4 driver reads, which must do for these architectures.
 PTX_OF_CUDA_12_4 = 84
 OLD_DRIVER_ARCHS = {"sm_80", "sm_90"}
@@ -72,3 +73,21 @@ def test_the_ptx_of_an_example_assembles_for_every_architecture(
             check=False,
         )
         assert assembled.returncode == 0, assembled.stderr
+
+
+@pytest.mark.parametrize("path", GOLDENS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_libtriton_takes_a_golden_to_ptx(path: Path, archs: tuple[str, ...]) -> None:
+    from teenyc.backend.gpu import libtriton, versions
+    from teenyc.backend.gpu.child import Child
+
+    folder = libtriton.find_folder()
+    assert folder is not None, "these tests need the extra teenyc[cuda]"
+    release = versions.release_of(libtriton.find_version(folder))
+    text = path.read_text(encoding="utf-8")
+    for arch in archs:
+        ptx = versions.choose_ptx_version(arch, release, versions.find_features(text), None)
+        number = versions.arch_number(arch)
+        job = libtriton.Job(text, number, ptx, True, 4, 3, 1, None, ("ptx",))
+        outcome = Child.start().run(job)
+        assert outcome.failure is None, f"{arch}: {outcome.stage}: {outcome.reason}{outcome.stderr}"
+        assert ".visible .entry" in (outcome.stages[-1].text or "")
