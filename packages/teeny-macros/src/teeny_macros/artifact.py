@@ -1,4 +1,4 @@
-"""`Artifact`: a compiled kernel on disk, and `Metadata`: what a launcher must know of it (schema 1)."""
+"""`Artifact`: a compiled kernel on disk; `Metadata`: what a launcher must know of it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ SUFFIXES = {
 
 
 class Param(NamedTuple):
-    """One run-time parameter: `kind` is `pointer` or `scalar`; `dtype` is the element's or the scalar's name."""
+    """One run-time parameter: `kind` is `pointer` or `scalar`.
+
+    `dtype` is the element's or the scalar's name.
+    """
 
     name: str
     kind: str
@@ -78,7 +81,8 @@ class Metadata(NamedTuple):
 class Artifact(os.PathLike[str]):
     """A compiled kernel: `path` is the file a device loads, `stages` the files kept beside it.
 
-    `source_map` leads from canonical positions to the files of *this* process; it is not part of the file.
+    `source_map` leads from canonical positions to the files of *this* process; it is not part of
+    the file.
     """
 
     __slots__ = ("metadata", "path", "source_map", "stages", "target")

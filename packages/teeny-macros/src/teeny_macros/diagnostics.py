@@ -1,12 +1,14 @@
-"""What can go wrong, as data: `Code` rows, `Diagnostic` records, and the exceptions that carry them.
+"""What can go wrong, as data.
 
-Rendering lives in render.py, the rows in each package's codes.py. The JSON form of a diagnostic is the
-protocol between teenyc and teeny-compiler (`SCHEMA`).
+`Code` rows, `Diagnostic` records, and the exceptions that carry them.
+
+Rendering lives in render.py, the rows in each package's codes.py. The JSON form of a diagnostic is
+the protocol between teenyc and teeny-compiler (`SCHEMA`).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from teeny_macros.source import Span
 
@@ -17,7 +19,7 @@ SCHEMA = 1
 ERROR = "error"
 WARNING = "warning"
 
-_E = TypeVar("_E", bound="TeenyError")
+_E = TypeVar("_E", bound="TeenyError")  # noqa: PYI018 - used by methods below
 
 
 class Label:
@@ -25,20 +27,29 @@ class Label:
 
     __slots__ = ("primary", "source", "span", "text")
 
-    def __init__(self, span: Span, text: str = "", *, primary: bool = True, source: str | None = None) -> None:
+    def __init__(
+        self, span: Span, text: str = "", *, primary: bool = True, source: str | None = None
+    ) -> None:
         self.span = span
         self.text = text
         self.primary = primary
         self.source = source
 
     def to_json(self) -> dict[str, object]:
-        """A JSON object; spans are flattened into `file`, `line`, `column`, `end_line`, `end_column`."""
-        return {**self.span._asdict(), "text": self.text, "primary": self.primary, "source": self.source}
+        """A JSON object in which the span is `file`, `line`, `column`, `end_line`, `end_column`."""
+        return {
+            **self.span._asdict(),
+            "text": self.text,
+            "primary": self.primary,
+            "source": self.source,
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Label:
         """The label that `to_json` wrote."""
-        span = Span(data["file"], data["line"], data["column"], data["end_line"], data["end_column"])
+        span = Span(
+            data["file"], data["line"], data["column"], data["end_line"], data["end_column"]
+        )
         return cls(span, data["text"], primary=data["primary"], source=data.get("source"))
 
 
@@ -114,7 +125,10 @@ class Diagnostic:
 
 
 class TeenyError(Exception):
-    """Base of every error a user can meet; `diagnostics` holds one or more faults, and it pickles."""
+    """Base of every error a user can meet.
+
+    `diagnostics` holds one or more faults, and it pickles.
+    """
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
         super().__init__(*diagnostics)
@@ -125,18 +139,18 @@ class TeenyError(Exception):
         """The code of the first fault."""
         return self.diagnostics[0].code
 
-    def also(self: _E, span: Span | None, text: str, *, source: str | None = None) -> _E:
+    def also(self, span: Span | None, text: str, *, source: str | None = None) -> Self:
         """Label a second place of the last fault (ignored when the place is unknown)."""
         if span is not None:
             self.diagnostics[-1].labels.append(Label(span, text, primary=False, source=source))
         return self
 
-    def note(self: _E, text: str) -> _E:
+    def note(self, text: str) -> Self:
         """Add a fact to the last fault."""
         self.diagnostics[-1].notes.append(text)
         return self
 
-    def help(self: _E, text: str) -> _E:
+    def help(self, text: str) -> Self:
         """Add a next step to the last fault."""
         self.diagnostics[-1].helps.append(text)
         return self
@@ -145,7 +159,9 @@ class TeenyError(Exception):
         return _rebuild, (type(self), [diagnostic.to_json() for diagnostic in self.diagnostics])
 
     def __str__(self) -> str:
-        from teeny_macros.render import render_full  # rendering is only needed once something failed
+        from teeny_macros.render import (
+            render_full,
+        )  # rendering is only needed once something failed
 
         return "\n".join(render_full(diagnostic) for diagnostic in self.diagnostics)
 
@@ -175,7 +191,10 @@ class InternalError(TeenyError):
 
 
 class Code:
-    """One row of a codes.py: the code, its kebab-case name (the bad thing) and the message template."""
+    """One row of a codes.py.
+
+    The code, its kebab-case name (the bad thing) and the message template.
+    """
 
     __slots__ = ("code", "kind", "message", "name")
 
@@ -195,21 +214,29 @@ class Code:
         **fields: object,
     ) -> Diagnostic:
         """The fault as a record, the message template filled with `fields`."""
-        labels = [] if span is None else [Label(span, label, source=source)]
+        found = self._filled(span, label, fields, severity)
+        for place in found.labels:
+            place.source = source
+        return found
+
+    def _filled(
+        self, span: Span | None, label: str, fields: Mapping[str, object], severity: str = ERROR
+    ) -> Diagnostic:
+        labels = [] if span is None else [Label(span, label)]
         message = self.message.format(**fields) if fields else self.message
         return Diagnostic(self.code, self.name, message, severity=severity, labels=labels)
 
     def at(self, span: Span | None, label: str = "", **fields: object) -> TeenyError:
-        """The fault at a place, as an exception of this code's phase: `raise E0401.at(span, "...")`."""
-        return self.kind(self.diagnostic(span, label, **fields))
+        """The fault at a place, as an exception: `raise E0401.at(span, "...")`."""
+        return self.kind(self._filled(span, label, fields))
 
     def error(self, **fields: object) -> TeenyError:
         """The fault without a place: `raise E0901.error(path=p).help("...")`."""
-        return self.kind(self.diagnostic(None, "", **fields))
+        return self.kind(self._filled(None, "", fields))
 
     def warn(self, span: Span | None = None, label: str = "", **fields: object) -> Diagnostic:
         """The fault as a warning record; its code reads W instead of E."""
-        found = self.diagnostic(span, label, severity=WARNING, **fields)
+        found = self._filled(span, label, fields, WARNING)
         found.code = "W" + self.code[1:]
         return found
 

@@ -1,7 +1,7 @@
 """The device protocol: what teeny-cuda and teeny-cpu offer and what a launch asks of them.
 
-Packages never import each other across this line: a device package registers a `DeviceProvider` in the
-entry-point group `teeny.devices`, and `kernel[grid](...)` finds it there.
+Packages never import each other across this line: a device package registers a `DeviceProvider` in
+the entry-point group `teeny.devices`, and `kernel[grid](...)` finds it there.
 """
 
 from __future__ import annotations
@@ -70,8 +70,11 @@ class Buffer(Protocol):
 
 
 class Device(Protocol):
-    """One device. `args` of `launch` are the run-time arguments in the kernel's order, already bound:
-    arrays (anything `describe` accepts), Python or NumPy scalars."""
+    """One device.
+
+    `args` of `launch` are the run-time arguments in the kernel's order, already bound: arrays (anything
+    that `describe` accepts) and Python numbers.
+    """
 
     @property
     def name(self) -> str: ...
@@ -79,7 +82,9 @@ class Device(Protocol):
     def target(self) -> Target: ...
     def buffer(self, shape: int | Sequence[int], dtype: str | Any) -> Any: ...
     def load(self, artifact: Artifact) -> Any: ...
-    def launch(self, program: Any, grid: Grid, args: Sequence[Any], *, stream: Any = None) -> None: ...
+    def launch(
+        self, program: Any, grid: Grid, args: Sequence[Any], *, stream: Any = None
+    ) -> None: ...
     def stream(self) -> Any: ...
     def event(self) -> Any: ...
     def synchronize(self) -> None: ...
@@ -94,4 +99,7 @@ class DeviceProvider(Protocol):
         """What is known of `array`, or None when it is no array of this kind of device."""
 
     def device(self, name: str) -> Device:
-        """The device called `name` (`cuda:0`, `cuda`, `cpu`); raises a coded error when it is absent."""
+        """The device called `name` (`cuda:0`, `cuda`, `cpu`).
+
+        Raises a coded error when it is absent.
+        """

@@ -1,6 +1,9 @@
-"""Places in text: `Span` (where), `SourceMap` (from the normalised body of a unit back to the user's file).
+"""Places in text.
 
-Lines and columns count from 1, in characters; the end of a span is exclusive. Nothing here reads a file.
+`Span` (where), `SourceMap` (from the normalised body of a unit back to the user's file).
+
+Lines and columns count from 1, in characters; the end of a span is exclusive. Nothing here reads a
+file.
 """
 
 from __future__ import annotations
@@ -29,8 +32,9 @@ class Span(NamedTuple):
 class Origin(NamedTuple):
     """Where one line of a unit's body comes from.
 
-    `columns` pairs a column of the body with the column of the file at which that stretch begins; a line
-    that only lost its indentation has one pair. `(body_column, file_line, file_column)` in ascending order.
+    `columns` pairs a column of the body with the column of the file at which that stretch begins; a
+    line that only lost its indentation has one pair. `(body_column, file_line, file_column)` in
+    ascending order.
     """
 
     file: str
@@ -39,7 +43,7 @@ class Origin(NamedTuple):
 
 
 class SourceMap:
-    """Maps lines and columns of a unit's body (line 1 is its first) to the files that the user edits."""
+    """Maps lines and columns of a unit's body (from 1) to the files that the user edits."""
 
     __slots__ = ("origins",)
 

@@ -1,4 +1,7 @@
-"""`Target`: what a kernel is compiled for. Parsed once, immutable, hashable; it feeds the cache key."""
+"""`Target`: what a kernel is compiled for. Parsed once, immutable, hashable.
+
+It feeds the cache key.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,10 @@ class Target(NamedTuple):
 
     @classmethod
     def cuda(cls, arch: str) -> Target:
-        """An NVIDIA GPU architecture, `sm_75` to `sm_121`. Raises E1040 for a name that is not known."""
+        """An NVIDIA GPU architecture, `sm_75` to `sm_121`.
+
+        Raises E1040 for a name that is not known.
+        """
         if arch not in CUDA_ARCHS:
             raise E1040.error(arch=arch).help(f"one of {', '.join(CUDA_ARCHS)}")
         return cls("cuda", arch)

@@ -1,7 +1,8 @@
-"""The unit: the one self-contained text that teenyc compiles, and the reader and writer of its format.
+"""The unit: the self-contained text that teenyc compiles; its reader and writer.
 
-A header names the modules and how many lines each has; their texts follow one after the other. Modules are
-plain Python that is parsed and never executed. Positions count in the *body*: everything but the DSL module.
+A header names the modules and how many lines each has; their texts follow one after the other.
+Modules are plain Python that is parsed and never executed. Positions count in the *body*:
+everything but the DSL module.
 """
 
 from __future__ import annotations
@@ -85,17 +86,17 @@ def parse(text: str) -> Unit:
     if not lines or not lines[0].startswith(_MAGIC):
         raise E0020.error(reason="its first line is not `# teeny-unit 1`")
     if lines[0].strip() != f"{_MAGIC}{FORMAT}":
-        raise E0021.error(what="unit format", version=lines[0][len(_MAGIC) :].strip(), known=FORMAT).help(
-            "install the version of teenyc that belongs to your teeny-triton: `pip install -U teenyc`"
-        )
+        raise E0021.error(
+            what="unit format", version=lines[0][len(_MAGIC) :].strip(), known=FORMAT
+        ).help("install the teenyc that belongs to your teeny-triton: `pip install -U teenyc`")
     fields: dict[str, str] = {}
     counts: list[tuple[str, int]] = []
     at = 1
     while at < len(lines) and lines[at].startswith("# "):
         words = lines[at][2:].split()
-        if words[:1] == ["module"] and len(words) == 3 and words[2].isdigit():  # noqa: PLR2004 - name and count
+        if words[:1] == ["module"] and len(words) == 3 and words[2].isdigit():
             counts.append((words[1], int(words[2])))
-        elif len(words) == 2:  # noqa: PLR2004 - key and value
+        elif len(words) == 2:
             fields[words[0]] = words[1]
         else:
             raise E0020.error(reason=f"line {at + 1} of its header cannot be read")
@@ -106,7 +107,7 @@ def parse(text: str) -> Unit:
         raise E0020.error(reason=f"its header lacks {', '.join(missing) or 'a language number'}")
     if int(fields["language"]) != LANGUAGE:
         raise E0021.error(what="language", version=fields["language"], known=LANGUAGE).help(
-            "bring teeny-triton and teenyc to matching versions: `pip install -U teeny-triton teenyc`"
+            "bring both to matching versions: `pip install -U teeny-triton teenyc`"
         )
     modules: list[UnitModule] = []
     for name, count in counts:

@@ -1,0 +1,213 @@
+"""The source text of a function: found, checked, normalised; or refused with a code.
+
+Nothing here runs or parses the function. What its names mean is the business of namespace.py.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import TYPE_CHECKING, Any
+
+from teeny_macros.codes import E0001, E0002, E0003, E0004, E0005, E0006, E0007, E0008, E0009, E0029
+from teeny_macros.diagnostics import CaptureError
+from teeny_macros.source import Origin, SourceMap, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from teeny_macros.diagnostics import TeenyError
+    from teeny_macros.normalise import Normalised
+
+# Arguments of every launch; a parameter of one of these names could not be passed.
+RESERVED = frozenset(
+    {"num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "stream", "device"}
+)
+
+# Bits of `co_flags`, which importing `inspect` for would cost more than the rest of this package.
+_VARARGS, _VARKEYWORDS, _GENERATOR, _COROUTINE, _ASYNC_GENERATOR = 0x04, 0x08, 0x20, 0x80, 0x200
+
+
+class Captured:
+    """A captured function.
+
+    The function, its file and normalised text, names of the enclosing frame.
+
+    `local_names` are the variables of the scope of the decorator (a function or class body) that
+    the text mentions: annotations may use them, and a class body's helpers live there.
+    """
+
+    __slots__ = ("file", "function", "local_names", "normal")
+
+    def __init__(
+        self,
+        function: types.FunctionType,
+        file: str,
+        normal: Normalised,
+        local_names: dict[str, Any],
+    ) -> None:
+        self.function = function
+        self.file = file
+        self.normal = normal
+        self.local_names = local_names
+
+    @property
+    def name(self) -> str:
+        """The name in the `def`."""
+        return self.normal.name
+
+    @property
+    def text(self) -> str:
+        """The normalised text."""
+        return self.normal.text
+
+    def in_file(self, line: int, column: int, end_line: int, end_column: int) -> Span:
+        """The span in the user's file of a stretch of the normalised text."""
+        origins = {
+            at: Origin(self.file, pieces[0][1], pieces)
+            for at, pieces in enumerate(self.normal.pieces, start=1)
+            if pieces
+        }
+        return SourceMap(origins).span(Span(self.file, line, column, end_line, end_column))
+
+
+def capture(value: object, scope: Mapping[str, Any], *, is_kernel: bool) -> Captured:
+    """Capture a function given to a decorator.
+
+    `scope` are the variables where the decorator stands.
+
+    Raises:
+        CaptureError: E0001-E0009 when the value is no plain function with a source text.
+    """
+    function = _plain_function(value)
+    _refuse_kinds(function, is_kernel=is_kernel)
+    file, lines = _source_lines(function)
+    from teeny_macros.normalise import normalise
+
+    try:
+        normal = normalise(lines, function.__code__.co_firstlineno, file)
+    except CaptureError as error:
+        if error.code != E0029.code:
+            raise
+        raise _changed(function, None) from None  # Python has read something else there
+    if normal.name != function.__code__.co_name or not _same_parameters(function, normal):
+        raise _changed(function, normal)
+    own = function.__globals__
+    local = {} if scope is own else {name: scope[name] for name in normal.names if name in scope}
+    return Captured(function, file, normal, local)
+
+
+def _changed(function: types.FunctionType, now: Normalised | None) -> TeenyError:
+    span = _place(function) if now is None else now.header
+    error = E0007.at(span, "this is there now", name=function.__code__.co_name)
+    error.note("the file was edited after Python read it")
+    return error.help("import the module again, or restart Python")
+
+
+def _plain_function(value: object) -> types.FunctionType:
+    """The function below `staticmethod` and well-behaved decorators."""
+    found: Any = value
+    while True:
+        if isinstance(found, types.FunctionType):
+            inner = getattr(found, "__wrapped__", None)
+            if not isinstance(inner, types.FunctionType):
+                return found
+        else:
+            name = "__func__" if isinstance(found, staticmethod) else "__wrapped__"
+            inner = getattr(found, name, None)
+            if isinstance(found, type | types.MethodType) or inner is None or inner is found:
+                raise _not_a_function(found)
+        found = inner
+
+
+def _not_a_function(value: Any) -> TeenyError:
+    name = getattr(value, "__name__", None)
+    if isinstance(value, type):
+        return E0001.error(what=f"the class `{name}`").help("decorate a function")
+    if isinstance(value, types.MethodType):
+        return E0005.error(name=name, receiver="self").help(
+            "make it a function of the module, or a static method"
+        )
+    if isinstance(value, types.BuiltinFunctionType):
+        error = E0001.error(what=f"the built-in function `{name}`")
+        return error.help("kernels are captured as Python text, which it does not have")
+    what = f"`{name}` of type" if name else "an object of type"
+    error = E0001.error(what=f"{what} `{type(value).__name__}`")
+    return error.help("put the decorator directly on the function: `@kernel` above `def`")
+
+
+def _place(function: types.FunctionType) -> Span:
+    return Span.point(function.__code__.co_filename, function.__code__.co_firstlineno)
+
+
+def _refuse_kinds(function: types.FunctionType, *, is_kernel: bool) -> None:
+    code = function.__code__
+    name, place, flags = code.co_name, _place(function), code.co_flags
+    if name == "<lambda>":
+        raise E0002.at(place).help("write it as a function with `def`")
+    if flags & (_COROUTINE | _ASYNC_GENERATOR):
+        raise E0003.at(place, name=name).help(
+            "kernels run on a device and await nothing; drop `async`"
+        )
+    if flags & _GENERATOR:
+        raise E0004.at(place, name=name).help("a kernel yields nothing; store the values instead")
+    receiver = code.co_varnames[0] if code.co_argcount else ""
+    owner = function.__qualname__.rpartition(".")[0]
+    in_class = bool(owner) and not owner.endswith("<locals>")
+    if receiver in ("self", "cls") and in_class:
+        raise E0005.at(place, name=name, receiver=receiver).help(
+            "a kernel has no object; make it a static method and pass what it needs as parameters"
+        )
+    if not is_kernel:
+        return
+    if flags & (_VARARGS | _VARKEYWORDS):
+        raise E0008.at(place, name=name).help("name each parameter")
+    count = code.co_argcount + code.co_kwonlyargcount
+    for parameter in code.co_varnames[:count]:
+        if parameter in RESERVED:
+            raise E0009.at(place, name=parameter).help(
+                f"choose another name; `{parameter}=` belongs to the launch"
+            )
+
+
+def _source_lines(function: types.FunctionType) -> tuple[str, list[str]]:
+    """The file of a function and its lines.
+
+    From disk, a loader (zip) or a notebook's `linecache` entry.
+    """
+    import linecache
+
+    code = function.__code__
+    file = code.co_filename
+    linecache.checkcache(file)
+    lines = linecache.getlines(file, function.__globals__)
+    if 0 < code.co_firstlineno <= len(lines):
+        return file, lines
+    error = E0006.at(_place(function), name=code.co_name)
+    if lines:
+        raise error.note(f"the file has only {len(lines)} lines now").help(
+            "import the module again"
+        )
+    if file == "<stdin>":
+        raise error.note("it was typed at a prompt that keeps no text").help(
+            "use IPython or a notebook, Python 3.13's prompt, or write it to a file"
+        )
+    if file.startswith("<") and file.endswith(">"):
+        raise error.note(f"it was made with exec or eval, under the name `{file}`").help(
+            "write it to a file and import it, or put its text into `linecache.cache` by that name"
+        )
+    raise error.note("only compiled code of the module is there").help("install its `.py` file too")
+
+
+def _same_parameters(function: types.FunctionType, normal: Normalised) -> bool:
+    code = function.__code__
+    count = code.co_argcount + code.co_kwonlyargcount
+    return normal.names.issuperset(code.co_varnames[:count])
+
+
+class SourceFunction:
+    """What `@kernel` and `@device` make: it carries the captured text of its function."""
+
+    __slots__ = ("captured",)
+
+    def __init__(self, captured: Captured) -> None:
+        self.captured = captured

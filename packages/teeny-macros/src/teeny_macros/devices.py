@@ -1,0 +1,121 @@
+"""Devices and the compiler, found through entry points when a launch first needs them.
+
+A device package is loaded only for arrays of its kind, so that host arrays never load a GPU's
+driver.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from teeny_macros.codes import E1018, E1022
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from teeny_macros.protocol import ArrayInfo, Device, DeviceProvider
+
+DEVICES = "teeny.devices"
+COMPILER = "teeny.compiler"
+HOST = "cpu"
+
+_REMEDIES = {
+    "cpu": "`pip install teeny-cpu 'teenyc[interpret]'`",
+    "cuda": "`pip install teeny-cuda`",
+}
+# Device types of DLPack; arrays in pinned host memory count as host arrays.
+_DLPACK = {1: "cpu", 2: "cuda", 3: "cpu", 13: "cuda"}
+
+_providers: dict[str, DeviceProvider] = {}
+_provider_of_type: dict[type, DeviceProvider] = {}
+_compilers: dict[str, Callable[..., Any]] = {}
+
+
+def entry_point(group: str, name: str) -> Any:
+    """The entry point of an installed package, loaded; None when there is none."""
+    from importlib.metadata import entry_points
+
+    for found in entry_points(group=group, name=name):
+        return found.load()
+    return None
+
+
+def provider(kind: str) -> DeviceProvider:
+    """The device package for `cuda`, `cpu` or another kind.
+
+    Raises E1018 when it is not installed.
+    """
+    known = _providers.get(kind)
+    if known is not None:
+        return known
+    what = "host arrays (`cpu`)" if kind == HOST else f"`{kind}` devices"
+    remedy = _REMEDIES.get(kind, "install the package that provides it")
+    try:
+        found = entry_point(DEVICES, kind)
+    except ImportError as error:
+        raise (
+            E1018.error(what=what).note(f"its package cannot be imported: {error}").help(remedy)
+        ) from error
+    if found is None:
+        raise E1018.error(what=what).help(remedy)
+    _providers[kind] = found
+    return _providers[kind]
+
+
+def device(name: str) -> Device:
+    """The device called `cuda:0`, `cuda`, `cpu`... Raises a coded error when it is not there."""
+    kind = name.partition(":")[0]
+    # Names such as `interpret` are the host package's own.
+    return provider("cuda" if kind == "cuda" else HOST if kind == "interpret" else kind).device(
+        name
+    )
+
+
+def describe(array: Any) -> ArrayInfo | None:
+    """What the devices know of an array; None when it is no array of any of them."""
+    kind = type(array)
+    known = _provider_of_type.get(kind)
+    if known is not None:
+        info = known.describe(array)
+        if info is not None:
+            return info
+    for candidate in list(_providers.values()):
+        info = candidate.describe(array)
+        if info is not None:
+            _provider_of_type[kind] = candidate
+            return info
+    memory = _memory_kind(array)
+    if memory is None or memory in _providers:
+        return None
+    found = provider(memory)
+    info = found.describe(array)
+    if info is not None:
+        _provider_of_type[kind] = found
+    return info
+
+
+def _memory_kind(array: Any) -> str | None:
+    """Where an array says that its memory is, by the protocols that array libraries share."""
+    where = getattr(array, "__dlpack_device__", None)
+    if where is not None and not isinstance(array, type):
+        try:
+            return _DLPACK.get(int(where()[0]))
+        except Exception:  # noqa: BLE001 - any library's; the other protocols may still tell
+            where = None
+    if getattr(array, "__cuda_array_interface__", None) is not None:
+        return "cuda"
+    if getattr(array, "__array_interface__", None) is not None:
+        return HOST
+    return None
+
+
+def compiler() -> Callable[..., Any]:
+    """`compile_kernel` of the installed compiler package. Raises E1022 when there is none."""
+    known = _compilers.get("default")
+    if known is not None:
+        return known
+    found = entry_point(COMPILER, "default")
+    if found is None:
+        raise E1022.error().help("`pip install teeny-compiler teenyc`")
+    _compilers["default"] = found
+    return _compilers["default"]

@@ -1,0 +1,443 @@
+"""`@kernel` and `@device`: what they make of a function. The function itself never runs.
+
+`Kernel` finds its instances and launches; how it does is the business of instance.py and launch.py.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, overload
+
+from teeny_macros.capture import RESERVED, SourceFunction, capture
+from teeny_macros.codes import E0027, E0028, E1001, E1002, E1005, E1011, E1024
+from teeny_macros.namespace import MISSING
+from teeny_macros.options import LaunchOptions
+
+if TYPE_CHECKING:
+    import inspect
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from teeny_macros.capture import Captured
+    from teeny_macros.compose import Composition
+    from teeny_macros.instance import KernelInstance
+    from teeny_macros.launch import LaunchSite
+    from teeny_macros.resolve import Type
+    from teeny_macros.signature import Parameter
+
+    Grid = int | tuple[int, ...] | list[int] | Callable[[Any], int | Sequence[int]]
+
+P = ParamSpec("P")
+Fn = TypeVar("Fn", bound="Callable[..., Any]")
+
+DEFAULT_OPTIONS = LaunchOptions()
+
+
+class DeviceFunction(SourceFunction):
+    """A helper that kernels call. Checkers see the function itself."""
+
+    def __init__(self, captured: Captured) -> None:
+        super().__init__(captured)
+        _take_names(self, captured)
+
+    def __call__(self, *_args: Any, **_kwargs: Any) -> NoReturn:
+        """Raise E1002: it works only inside a kernel."""
+        raise E1002.error(name=self.captured.name).help(
+            "call it from a function that `@kernel` captures, or test it through a small kernel"
+        )
+
+    def __repr__(self) -> str:
+        return f"<device function {self.captured.function.__qualname__}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        function = self.captured.function
+        return _find_by_name, (function.__module__, function.__qualname__)
+
+
+def _take_names(target: Any, captured: Captured) -> None:
+    function = captured.function
+    target.__name__ = captured.name
+    target.__qualname__ = function.__qualname__
+    target.__module__ = function.__module__
+    target.__doc__ = function.__doc__
+    target.__wrapped__ = function
+
+
+def _find_by_name(module: str, name: str) -> Any:
+    from importlib import import_module
+
+    found: Any = import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+class _Shared:
+    """What a kernel and its copies with other options have in common."""
+
+    def __init__(self, not_specialized: frozenset[str], not_aligned: frozenset[str]) -> None:
+        self.not_specialized = not_specialized
+        self.not_aligned = not_aligned
+        self.lock = threading.RLock()
+        self.parameters: tuple[Parameter, ...] | None = None
+        self.composition: Composition | None = None
+        self.instances: dict[Any, KernelInstance] = {}
+        self.site: LaunchSite | None = None
+
+
+class Kernel(SourceFunction, Generic[P]):
+    """A captured kernel. Launched as `kernel[grid](...)`, compiled ahead through `instantiate`."""
+
+    def __init__(self, captured: Captured, shared: _Shared, options: LaunchOptions) -> None:
+        super().__init__(captured)
+        self._shared = shared
+        self._options = options
+        _take_names(self, captured)
+
+    @property
+    def name(self) -> str:
+        """The name in the `def`."""
+        return self.captured.name
+
+    @property
+    def kernel_source(self) -> str:
+        """The normalised text of the function."""
+        return self.captured.text
+
+    @property
+    def signature(self) -> inspect.Signature:
+        """Python's signature of the function."""
+        import inspect
+
+        return inspect.signature(self.captured.function)
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters with what their annotations say. Raises E0024 and E0025."""
+        found = self._shared.parameters
+        if found is None:
+            from teeny_macros.signature import read_parameters
+
+            found = self._shared.parameters = read_parameters(self.captured)
+        return found
+
+    @property
+    def helpers(self) -> tuple[SourceFunction, ...]:
+        """The device functions and kernels that this one uses, in the order of discovery."""
+        return self._compose().helpers
+
+    # --- launching -------------------------------------------------------------------------------
+
+    def __getitem__(self, grid: Grid, /) -> Callable[P, None]:
+        """A launcher over `grid`.
+
+        An int, up to three ints, or a function of the compile-time values.
+        """
+        return self.on(grid)
+
+    def on(self, grid: Grid, *, stream: Any = None, device: Any = None) -> Callable[P, None]:
+        """A launcher over `grid`, on a stream and on a device (`"cuda:1"` or an object)."""
+        from teeny_macros.launch import Launcher
+
+        return Launcher(self._site(), grid, self._options, stream, device)
+
+    def options(
+        self,
+        *,
+        num_warps: int | None = None,
+        num_stages: int | None = None,
+        num_ctas: int | None = None,
+        maxnreg: int | None = None,
+        enable_fp_fusion: bool | None = None,
+    ) -> Kernel[P]:
+        """The same kernel with other launch options.
+
+        None leaves an option as it is. Raises E1023.
+        """
+        given = {
+            "num_warps": num_warps,
+            "num_stages": num_stages,
+            "num_ctas": num_ctas,
+            "maxnreg": maxnreg,
+            "enable_fp_fusion": enable_fp_fusion,
+        }
+        changed = {name: value for name, value in given.items() if value is not None}
+        return Kernel(self.captured, self._shared, self._options.changed(changed))
+
+    if not TYPE_CHECKING:  # checkers must see that a kernel cannot be called
+
+        def __call__(self, *_args: Any, **_kwargs: Any) -> NoReturn:
+            """Raise E1001: kernels are launched."""
+            raise E1001.error(name=self.name).help(
+                f"give the number of programs first: `{self.name}[grid](...)`"
+            )
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.captured.function.__qualname__}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        function = self.captured.function
+        return _find_by_name, (function.__module__, function.__qualname__)
+
+    # --- instances -------------------------------------------------------------------------------
+
+    def instantiate(self, **binds: Any) -> KernelInstance:
+        """Fix types (`D=f32`, `x_ptr=Ptr[f32]`), compile-time values and launch options by name.
+
+        Parameters whose annotation is concrete need no type; compile-time values fall back on
+        defaults.
+
+        Raises:
+            LaunchError: E1005 (no such name), E1011 and E1024 (something missing), E1007-E1009,
+                E1013, E1023.
+        """
+        from teeny_macros.resolve import Resolver
+
+        resolver = Resolver(self.name, self.parameters)
+        variables = {p.variable.__name__: p.variable for p in self.parameters if p.variable}
+        parameters = {p.name: p for p in self.parameters}
+        options: dict[str, Any] = {}
+        for name, value in binds.items():
+            if name in RESERVED:
+                options[name] = value
+            elif name in variables:
+                resolver.bind_variable(name, variables[name], self._dtype(name, value), name)
+            elif name not in parameters:
+                raise self._unknown_bind(name, [*parameters, *variables])
+        constants = self._constants(binds)
+        given = {
+            p.name: self._type(p, binds[p.name])
+            for p in self.parameters
+            if p.kind != "const" and p.name in binds
+        }
+        types = resolver.resolve(given)
+        constants.update((name, None) for name in given if name not in types)
+        return self.instance(types, constants, self._options.changed(options))
+
+    def _constants(self, binds: Mapping[str, Any]) -> dict[str, Any]:
+        from teeny_macros.resolve import checked_constant
+
+        constants: dict[str, Any] = {}
+        missing: list[str] = []
+        for parameter in self.parameters:
+            if parameter.kind == "const":
+                value = binds.get(parameter.name, parameter.default)
+                if value is MISSING:
+                    missing.append(parameter.name)
+                else:
+                    constants[parameter.name] = checked_constant(self.name, parameter, value)
+        if missing:
+            names = ", ".join(f"`{name}`" for name in missing)
+            raise E1011.error(kernel=self.name, names=names).help(
+                f"give it by name: `instantiate({missing[0]}=...)`"
+            )
+        return constants
+
+    def _dtype(self, name: str, value: Any) -> str:
+        from teeny_macros.resolve import given_type
+
+        found = given_type(value)
+        if found is None or found.kind != "scalar":
+            raise E1024.error(kernel=self.name, names=f"`{name}`").help(
+                f"give a dtype: `instantiate({name}=f32)`"
+            )
+        return found.dtype
+
+    def _type(self, parameter: Parameter, value: Any) -> Any:
+        from teeny_macros.resolve import given_type
+
+        found = given_type(value)
+        if found is None:
+            raise E1024.error(kernel=self.name, names=f"`{parameter.name}`").help(
+                f"give a type: `{parameter.name}=Ptr[f32]` for a pointer, "
+                f"`{parameter.name}=i32` for a number"
+            )
+        return found
+
+    def _unknown_bind(self, name: str, known: Iterable[str]) -> Exception:
+        names = ", ".join(f"`{other}`" for other in known)
+        return E1005.error(kernel=self.name, name=name).help(
+            f"it has {names}; launch options are {', '.join(LaunchOptions._fields)}"
+        )
+
+    def instance(
+        self,
+        types: Mapping[str, Type],
+        constants: Mapping[str, Any],
+        options: LaunchOptions,
+        divisible_by_16: Iterable[str] = (),
+        equal_to_1: Iterable[str] = (),
+    ) -> KernelInstance:
+        """The instance of resolved types and checked values; equal ones are one object."""
+        from teeny_macros.binding import constant_key
+        from teeny_macros.instance import Foundation, KernelInstance, Specialization
+        from teeny_macros.source import SourceMap
+
+        ordered = tuple((p.name, constants[p.name]) for p in self.parameters if p.name in constants)
+        hints = tuple(divisible_by_16), tuple(equal_to_1)
+        specialization = Specialization(tuple(types.items()), ordered, *hints)
+        values = tuple((name, constant_key(value)) for name, value in ordered)
+        key = (specialization.types, values, *hints, options)
+        composition = self._compose(value for _, value in ordered)
+        with self._shared.lock:
+            found = self._shared.instances.get(key)
+            if found is None:
+                function = self.captured.function
+                foundation = Foundation(
+                    self.name,
+                    (function.__module__, function.__qualname__),
+                    self.parameters,
+                    composition.modules,
+                    SourceMap(composition.origins),
+                    composition.names,
+                )
+                found = KernelInstance(foundation, specialization, options, self)
+                self._shared.instances[key] = found
+        return found
+
+    def hints(
+        self, types: Mapping[str, Type], elements: Mapping[str, Any]
+    ) -> tuple[list[str], list[str]]:
+        """The names of arguments that are multiples of 16, and of those that are 1."""
+        from teeny_macros.binding import Array
+        from teeny_macros.resolve import INTEGERS
+
+        divisible: list[str] = []
+        ones: list[str] = []
+        for name, type_ in types.items():
+            element = elements[name]
+            if name in self._shared.not_specialized:
+                continue
+            if isinstance(element, Array):
+                if element.aligned and name not in self._shared.not_aligned:
+                    divisible.append(name)
+            elif type_.dtype in INTEGERS and type_.dtype != "i1":
+                if element.one:
+                    ones.append(name)
+                elif element.divisible and name not in self._shared.not_aligned:
+                    divisible.append(name)
+        return divisible, ones
+
+    def _compose(self, values: Iterable[Any] = ()) -> Composition:
+        """The text below an entry point, taken anew when a captured name changed its meaning."""
+        from teeny_macros.compose import compose
+
+        functions = [value for value in values if isinstance(value, SourceFunction)]
+        with self._shared.lock:
+            found = self._shared.composition
+            if found is None or not found.holds():
+                found = self._shared.composition = compose(self)
+                self._shared.instances.clear()
+                self._shared.site = None
+        return compose(self, functions) if functions else found
+
+    def _site(self) -> LaunchSite:
+        shared = self._shared
+        site = shared.site
+        composition = shared.composition
+        if site is None or composition is None or not composition.holds():
+            from teeny_macros.launch import LaunchSite
+
+            with shared.lock:
+                self._compose()
+                site = shared.site = LaunchSite(self.parameters, kernel=self)
+        return site
+
+
+@overload
+def kernel(function: Callable[P, None], /) -> Kernel[P]: ...
+@overload
+def kernel(
+    *,
+    do_not_specialize: Iterable[str] = ...,
+    do_not_specialize_on_alignment: Iterable[str] = ...,
+    num_warps: int = ...,
+    num_stages: int = ...,
+    num_ctas: int = ...,
+    maxnreg: int | None = ...,
+    enable_fp_fusion: bool = ...,
+) -> Callable[[Callable[P, None]], Kernel[P]]: ...
+def kernel(function: Any = None, /, **options: Any) -> Any:
+    """Capture a function as a kernel.
+
+    `@kernel`, or `@kernel(do_not_specialize=("n",), num_warps=8)`.
+
+    `do_not_specialize` names parameters whose values and alignment never lead to another
+    compilation, `do_not_specialize_on_alignment` those of which only divisibility by 16 does not;
+    the other options are the defaults of launches.
+
+    Raises:
+        CaptureError: E0001-E0009 when the function cannot be captured, E0027 and E0028 for options.
+    """
+    if function is not None:
+        return _make_kernel(function, _scope_of_caller(), {})
+    _check_options(options)
+
+    def decorate(function: Any) -> Any:
+        return _make_kernel(function, _scope_of_caller(), options)
+
+    return decorate
+
+
+def _scope_of_caller() -> Mapping[str, Any]:
+    """The variables of the scope in which the decorator stands."""
+    return sys._getframe(2).f_locals  # noqa: SLF001 - `inspect` would do the same, at a cost
+
+
+_NAMING_OPTIONS = ("do_not_specialize", "do_not_specialize_on_alignment")
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    for name in options:
+        if name not in _NAMING_OPTIONS and name not in LaunchOptions._fields:
+            known = ", ".join(f"`{other}`" for other in (*_NAMING_OPTIONS, *LaunchOptions._fields))
+            raise E0028.error(name=name).help(f"its options are {known}")
+
+
+def _make_kernel(
+    function: Any, scope: Mapping[str, Any], options: Mapping[str, Any]
+) -> Kernel[Any]:
+    if isinstance(function, Kernel) and not options:
+        return function
+    captured = capture(function, scope, is_kernel=True)
+    names = [_names_of(options.get(option, ())) for option in _NAMING_OPTIONS]
+    launch = {name: value for name, value in options.items() if name not in _NAMING_OPTIONS}
+    found: Kernel[Any] = Kernel(captured, _Shared(*names), DEFAULT_OPTIONS.changed(launch))
+    for option, given in zip(_NAMING_OPTIONS, names, strict=True):
+        if given:
+            _check_specialization(found, option, given)
+    return found
+
+
+def _names_of(given: Iterable[str] | str) -> frozenset[str]:
+    return frozenset({given} if isinstance(given, str) else given)
+
+
+def _check_specialization(found: Kernel[Any], option: str, given: frozenset[str]) -> None:
+    from teeny_macros.signature import parameter_span
+
+    kinds = {parameter.name: parameter.kind for parameter in found.parameters}
+    for name in sorted(given):
+        if name not in kinds:
+            raise E0027.at(
+                found.captured.normal.header, name=name, option=option, what="no parameter"
+            ).help(f"its parameters are {', '.join(f'`{known}`' for known in kinds)}")
+        if kinds[name] == "const":
+            span = parameter_span(found.captured, name)
+            raise E0027.at(
+                span,
+                "a compile-time value",
+                name=name,
+                option=option,
+                what="a compile-time parameter",
+            ).help("every value of it is compiled for itself; take it out of the option")
+
+
+def device(function: Fn, /) -> Fn:
+    """Capture a function as a helper of kernels; for type checkers it stays what it is.
+
+    Raises:
+        CaptureError: E0001-E0007 when the function cannot be captured.
+    """
+    captured = capture(function, _scope_of_caller(), is_kernel=False)
+    return DeviceFunction(captured)  # type: ignore[return-value]

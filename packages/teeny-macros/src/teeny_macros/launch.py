@@ -1,0 +1,376 @@
+"""The launch path: arguments to a loaded program, and the program onto a device.
+
+`LaunchSite` keeps, for one kernel or instance, what each combination of types, compile-time values,
+hints, options and device led to; a repeated launch costs one look into that dict. Checks that
+depend on the combination alone run once, checks of values run every time.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from teeny_macros import binding, devices, env
+from teeny_macros.binding import Array, Number
+from teeny_macros.codes import E1010, E1014, E1015, E1016, E1017, E1019, E1020, E1021
+from teeny_macros.options import LaunchOptions
+from teeny_macros.resolve import FLOATS, INTEGERS, NONE, Given, Resolver, checked_constant
+from teeny_macros.signature import CONST, POINTER, SCALAR
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from teeny_macros.instance import KernelInstance
+    from teeny_macros.kernel import Kernel
+    from teeny_macros.protocol import Device, Grid
+    from teeny_macros.signature import Parameter
+
+_ALIGNMENT = 16
+_OPTION_NAMES = frozenset(LaunchOptions._fields)
+
+
+class Launcher:
+    """A kernel or instance with its grid: call it with the arguments."""
+
+    __slots__ = ("_device", "_grid", "_options", "_site", "_stream")
+
+    def __init__(
+        self, site: LaunchSite, grid: Any, options: LaunchOptions, stream: Any, device: Any
+    ) -> None:
+        self._site = site
+        self._grid = grid
+        self._options = options
+        self._stream = stream
+        self._device = device
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        """Launch. Also takes `num_warps` and the other options, `stream` and `device`, by name.
+
+        Raises:
+            LaunchError: E1003-E1025 for wrong arguments; the device's and compiler's own errors.
+        """
+        options, stream, device = self._options, self._stream, self._device
+        if kwargs:
+            stream = kwargs.pop("stream", stream)
+            device = kwargs.pop("device", device)
+            if not _OPTION_NAMES.isdisjoint(kwargs):
+                given = {name: kwargs.pop(name) for name in _OPTION_NAMES if name in kwargs}
+                options = options.changed(given)
+        self._site.launch(self._grid, args, kwargs, options, stream, device)
+
+
+class _Prepared:
+    """What one combination led to. The program is compiled and loaded when it first has work."""
+
+    __slots__ = (
+        "constants",
+        "device",
+        "instance",
+        "lock",
+        "meta",
+        "narrow",
+        "pin",
+        "program",
+        "run",
+    )
+
+    def __init__(
+        self, instance: KernelInstance, device: Device, names: Sequence[str], pin: Any
+    ) -> None:
+        types = dict(instance.specialization.types)
+        self.instance = instance
+        self.device = device
+        self.pin = pin  # keeps objects alive that the key knows by `id`
+        self.run = tuple(at for at, name in enumerate(names) if name in types)
+        self.meta = {**dict(instance.specialization.constants), **instance.options._asdict()}
+        self.narrow: tuple[tuple[int, str], ...] = ()
+        self.program: Any = None
+        self.lock = threading.Lock()
+
+    def load(self) -> Any:
+        """The loaded program; many threads may ask, one compiles."""
+        with self.lock:
+            if self.program is None:
+                artifact = devices.compiler()(self.instance, self.device.target)
+                if getattr(artifact, "source_map", None) is None:
+                    artifact.source_map = self.instance.source_map
+                self.program = self.device.load(artifact)
+        return self.program
+
+
+class LaunchSite:
+    """All launches of one kernel (whose types come from the arguments) or of one instance."""
+
+    def __init__(
+        self,
+        parameters: Sequence[Parameter],
+        *,
+        kernel: Kernel[Any] | None = None,
+        instance: KernelInstance | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.instance = instance
+        self.name = (kernel or instance).name  # type: ignore[union-attr]
+        self.parameters = tuple(parameters)
+        self.fixed: dict[str, Any] = {}
+        if instance is not None:
+            self.fixed = dict(instance.specialization.constants)
+            self.parameters = tuple(_fixed(parameter, instance) for parameter in parameters)
+        self.signature = binding.CallSignature(self.name, self.parameters)
+        self.prepared: dict[Any, _Prepared] = {}
+        # What to do with each argument: 0 compile-time, 1 float, 2 anything else at run time.
+        self.actions = tuple(
+            0 if parameter.kind == CONST
+            else 1 if parameter.kind == SCALAR and parameter.dtype in FLOATS
+            else 2
+            for parameter in self.parameters
+        )  # fmt: skip
+
+    def launch(
+        self,
+        grid: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        options: LaunchOptions,
+        stream: Any,
+        device: Any,
+    ) -> None:
+        """Check, find or compile the program, run it; an empty grid runs nothing."""
+        if self.instance is None:
+            values = self.signature.bind(args, kwargs)
+        else:
+            values = self.signature.bind_with(args, kwargs, self.fixed)
+        key, place = self.read(values, options, device)
+        found = self.prepared.get(key)
+        if found is None:
+            found = self.prepared.setdefault(key, self.prepare(key, values, place, options, device))
+        for at, dtype in found.narrow:
+            low, high = INTEGERS[dtype]
+            if not low <= values[at] <= high:
+                self.reject_number(at, values[at], dtype)
+        size = evaluate_grid(self.name, grid, found.meta)
+        if 0 in size:
+            return
+        program = found.program
+        if program is None:
+            program = found.load()
+        found.device.launch(program, size, [values[at] for at in found.run], stream=stream)
+
+    def read(
+        self, values: list[Any], options: LaunchOptions, device: Any
+    ) -> tuple[Any, str | None]:
+        """The combination that a call stands for, and where its arrays are.
+
+        Unwraps typed numbers.
+        """
+        key: list[Any] = [options, device if isinstance(device, str) else id(device), None]
+        place: str | None = None
+        for at, action in enumerate(self.actions):
+            value = values[at]
+            if action == 0:
+                key.append(binding.constant_key(value))
+            else:
+                kind = type(value)
+                form = binding.FORMS.get(kind)
+                if form is None:
+                    form = binding.form_of(kind)
+                if form is binding.Form.ARRAY:
+                    info = devices.describe(value)
+                    if info is None:
+                        value, info = self.unwrapped(at, value)
+                        values[at] = value
+                    key.append(Array(info.dtype, info.pointer % _ALIGNMENT == 0, info.readonly))
+                    if place is None:
+                        place = info.device
+                    elif place != info.device:
+                        self.reject_places(values, at, place, info.device)
+                elif form is binding.Form.NONE:
+                    key.append(None)
+                else:
+                    value, element = binding.number_key(value, form)
+                    if action == 1 and not element.typed and element.dtype != "i1":
+                        value, element = float(value), _ANY_FLOAT
+                    values[at] = value
+                    key.append(element)
+        key[2] = place
+        return tuple(key), place
+
+    def unwrapped(self, at: int, value: Any) -> tuple[Any, Any]:
+        """The array inside a `tl.typed(...)` that no device knows, with its dtype."""
+        inner, dtype = getattr(value, "array", None), getattr(value, "dtype", None)
+        info = devices.describe(inner) if inner is not None else None
+        if info is None or not isinstance(dtype, str):
+            found = f"a `{type(value).__qualname__}`"
+            raise E1014.error(name=self.parameters[at].name, kernel=self.name, found=found).help(
+                "pass a NumPy array, a device's buffer, or an array with `__dlpack__`"
+            )
+        return inner, info._replace(dtype=dtype)
+
+    # --- a combination seen for the first time ---------------------------------------------------
+
+    def prepare(
+        self,
+        key: tuple[Any, ...],
+        values: list[Any],
+        place: str | None,
+        options: LaunchOptions,
+        device: Any,
+    ) -> _Prepared:
+        """Check a combination and make its instance; nothing is compiled yet."""
+        chosen = self.choose_device(values, place, device)
+        elements = dict(
+            zip((parameter.name for parameter in self.parameters), key[3:], strict=True)
+        )
+        by_name = dict(zip(elements, values, strict=True))
+        given = {
+            parameter.name: _given(elements[parameter.name], by_name[parameter.name])
+            for parameter in self.parameters
+            if parameter.kind != CONST
+        }
+        types = Resolver(self.name, self.parameters).resolve(given)
+        if self.instance is None:
+            assert self.kernel is not None
+            constants = {
+                parameter.name: checked_constant(self.name, parameter, by_name[parameter.name])
+                for parameter in self.parameters
+                if parameter.kind == CONST
+            }
+            constants.update((name, None) for name, found in given.items() if found.kind == NONE)
+            divisible, ones = self.kernel.hints(types, elements)
+            instance = self.kernel.instance(types, constants, options, divisible, ones)
+        else:
+            instance = self.instance
+            self.check_hints(instance, elements)
+        self.check_writes(instance, elements)
+        found = _Prepared(instance, chosen, list(elements), device)
+        found.narrow = tuple(
+            (at, types[name].dtype)
+            for at, name in enumerate(elements)
+            if isinstance(elements[name], Number)
+            and types[name].dtype in INTEGERS
+            and types[name].dtype not in ("i1", elements[name].dtype)
+        )
+        return found
+
+    def choose_device(self, values: list[Any], place: str | None, device: Any) -> Device:
+        """The device of the arrays, checked against the one asked for."""
+        if device is None:
+            if place is None:
+                raise E1017.error(kernel=self.name).help(
+                    "say it: `kernel.on(grid, device='cuda:0')(...)`, or `device=` in the call"
+                )
+            return devices.device(env.TEENY_DEVICE.get() if place == devices.HOST else place)
+        chosen: Device = devices.device(device) if isinstance(device, str) else device
+        wanted = chosen.name if chosen.target.kind == "cuda" else devices.HOST
+        if place is not None and place != wanted:
+            at = next(at for at, value in enumerate(values) if self.is_array(at, value))
+            raise E1015.error(
+                name=self.parameters[at].name, kernel=self.name, found=place, wanted=wanted
+            ).help(f"copy it there, or launch with `device={place!r}`")
+        return chosen
+
+    def is_array(self, at: int, value: Any) -> bool:
+        """Whether the argument is a run-time array."""
+        return self.actions[at] != 0 and binding.form_of(type(value)) is binding.Form.ARRAY
+
+    def reject_places(self, values: list[Any], at: int, first: str, second: str) -> None:
+        """Raise E1016: two arrays lie on two devices."""
+        before = next(i for i, value in enumerate(values[:at]) if self.is_array(i, value))
+        raise E1016.error(
+            kernel=self.name,
+            first_name=self.parameters[before].name,
+            first=first,
+            second_name=self.parameters[at].name,
+            second=second,
+        ).help("copy one of them to the other's device")
+
+    def reject_number(self, at: int, value: int, dtype: str) -> None:
+        """Raise E1010: the number does not fit the dtype of its parameter."""
+        name = self.parameters[at].name
+        raise E1010.error(name=name, kernel=self.name, value=value, dtype=dtype).help(
+            f"annotate it with a wider dtype: `{name}: i64 | int`"
+        )
+
+    def check_writes(self, instance: KernelInstance, elements: dict[str, Any]) -> None:
+        """Raise E1020 for a read-only array that the kernel may write to."""
+        readonly = {
+            name for name, found in elements.items() if isinstance(found, Array) and found.readonly
+        }
+        if not readonly:
+            return
+        for name in sorted(readonly & instance.written_parameters()):
+            raise E1020.error(kernel=self.name, name=name).help(
+                "pass a writable array; a copy of a broadcast or a view of bytes is one"
+            )
+
+    def check_hints(self, instance: KernelInstance, elements: dict[str, Any]) -> None:
+        """Raise E1021 where an argument breaks what the instance was compiled to assume."""
+        for names, hint in (
+            (instance.specialization.divisible_by_16, "a multiple of 16"),
+            (instance.specialization.equal_to_1, "1"),
+        ):
+            for name in names:
+                found = elements[name]
+                if isinstance(found, Array):
+                    holds, what = found.aligned, "not aligned to 16 bytes"
+                else:
+                    holds, what = (
+                        (found.one, "not 1") if hint == "1" else (found.divisible, "no such number")
+                    )
+                if not holds:
+                    raise E1021.error(kernel=self.name, name=name, found=what, hint=hint).help(
+                        "use the instance without that hint"
+                    )
+
+
+_ANY_FLOAT = Number("f32", typed=False)
+
+
+def _fixed(parameter: Parameter, instance: KernelInstance) -> Parameter:
+    """The parameter as an instance has it: of one type, or a compile-time value."""
+    types = dict(instance.specialization.types)
+    if parameter.name not in types:
+        return parameter._replace(kind=CONST, variable=None, dtype=None)
+    kind, dtype = types[parameter.name]
+    return parameter._replace(kind=kind, dtype=dtype, variable=None)
+
+
+def _given(element: Any, value: Any) -> Given:
+    if element is None:
+        return Given(NONE)
+    if isinstance(element, Array):
+        return Given(POINTER, element.dtype)
+    return Given(SCALAR, element.dtype, None if element.typed else value)
+
+
+def evaluate_grid(kernel: str, grid: Any, meta: dict[str, Any]) -> Grid:
+    """The grid as three numbers.
+
+    From an int, up to three ints, or a function of the compile-time values.
+
+    Raises:
+        LaunchError: E1019.
+    """
+    if callable(grid):
+        grid = grid(dict(meta))
+    sides = grid if isinstance(grid, tuple | list) else (grid,)
+    if not 1 <= len(sides) <= 3:
+        raise E1019.error(kernel=kernel, what=f"of {len(sides)} sides").help(
+            "give one to three numbers"
+        )
+    found: list[int] = []
+    for side in sides:
+        try:
+            number = side.__index__()
+        except AttributeError:
+            what = f"{grid!r}, where `{side!r}` is no integer"
+            raise E1019.error(kernel=kernel, what=what).help(
+                "divide with `//` or `tl.cdiv`, or convert with `int`"
+            ) from None
+        if number < 0:
+            raise E1019.error(kernel=kernel, what=f"{grid!r}, which is negative").help(
+                "count the programs of each axis from 0 up"
+            )
+        found.append(number)
+    found += [1] * (3 - len(found))
+    return found[0], found[1], found[2]

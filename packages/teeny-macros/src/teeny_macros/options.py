@@ -1,0 +1,57 @@
+"""`LaunchOptions`: what a launch fixes besides types and compile-time values.
+
+They are part of the identity of an instance.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from teeny_macros.codes import E1023
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_WARPS = 32
+
+
+class LaunchOptions(NamedTuple):
+    """Warps, blocks of a cluster, pipelining depth, register limit, fused multiply-add."""
+
+    num_warps: int = 4
+    num_stages: int = 3
+    num_ctas: int = 1
+    maxnreg: int | None = None
+    enable_fp_fusion: bool = True
+
+    def changed(self, given: Mapping[str, Any]) -> LaunchOptions:
+        """These options with those of `given` in their place.
+
+        Raises:
+            LaunchError: E1023 for an unknown name or a value that the option cannot have.
+        """
+        for name, value in given.items():
+            reason = _fault(name, value)
+            if reason:
+                raise E1023.error(name=name, value=value, reason=reason).help(
+                    f"the options are {', '.join(f'`{field}`' for field in self._fields)}"
+                )
+        return self._replace(**given)
+
+
+def _fault(name: str, value: Any) -> str:
+    """What is wrong with an option, empty when nothing is."""
+    if name not in LaunchOptions._fields:
+        return "there is none of that name"
+    if name == "enable_fp_fusion":
+        return "" if isinstance(value, bool) else "it is True or False"
+    if name == "maxnreg" and value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return "it is an integer"
+    if name in ("num_warps", "num_ctas"):
+        power = value > 0 and value & (value - 1) == 0
+        fits = power and value <= MAX_WARPS
+        return "" if fits else f"it is a power of two, at most {MAX_WARPS}"
+    lowest = 0 if name == "num_stages" else 1
+    return "" if value >= lowest else f"it is at least {lowest}"
