@@ -265,10 +265,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def fill(path: Path) -> None:
     """Write until there is no space."""
-    with path.open("wb", buffering=0) as file:
-        with contextlib.suppress(OSError):
-            while True:
-                file.write(b"x" * 512)
+    with path.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(b"x" * 512)
     assert shutil.disk_usage(path.parent).free < 512
 
 

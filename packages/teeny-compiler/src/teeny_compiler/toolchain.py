@@ -23,10 +23,11 @@ _INSTALL = "`pip install 'teenyc[cuda]'` puts it into this environment (without 
 
 
 class Toolchain(NamedTuple):
-    """A teenyc that can be run: the path of its executable, and why it was chosen, in words."""
+    """A teenyc that can be run: its path, why it was chosen, and its name if it has one."""
 
     path: str
     origin: str
+    name: str = ""
 
     @property
     def prefix(self) -> str:
@@ -65,7 +66,7 @@ def list_toolchains() -> list[Toolchain]:
     for name in _subfolders(folder):
         path = places.executable_in(os.path.join(folder, name))
         if places.why_not_executable(path) is None:
-            found.append(Toolchain(path, f"toolchain `{name}`"))
+            found.append(Toolchain(path, f"toolchain `{name}`", name))
     return found
 
 
@@ -140,7 +141,7 @@ def _only_candidate(looked_at: list[Place]) -> Toolchain | None:
             reason = f"its name does not contain `{COMMAND}`"
         looked_at.append(Place(os.path.join(folder, name), reason or "is a toolchain"))
         if reason is None:
-            found.append(Toolchain(path, f"toolchain `{name}`"))
+            found.append(Toolchain(path, f"toolchain `{name}`", name))
     if len(found) > 1:
         raise _several(found, looked_at)
     return found[0] if found else None
@@ -177,10 +178,9 @@ def _several(found: list[Toolchain], looked_at: list[Place]) -> TeenyError:
         error.note(str(place))
     for toolchain in found:
         error.help(f"for this one: `export TEENYC_PATH={toolchain.path}`")
-    named = [toolchain for toolchain in found if toolchain.origin.startswith("toolchain ")]
-    for toolchain in named:
-        name = toolchain.origin.split("`")[1]
-        error.help(f"or for good: `teeny toolchain default {name}`")
+    for toolchain in found:
+        if toolchain.name:
+            error.help(f"or for good: `teeny toolchain default {toolchain.name}`")
     return error
 
 
@@ -190,7 +190,7 @@ def _named(name: str, by: str) -> Toolchain:
     path = places.executable_in(os.path.join(folder, name))
     reason = places.why_not_executable(path) if name in names else None
     if name in names and reason is None:
-        return Toolchain(path, f"{by}: toolchain `{name}`")
+        return Toolchain(path, f"{by}: toolchain `{name}`", name)
     error = E0904.error(name=name).note(f"asked for by {by}")
     if reason is not None:
         error.note(f"{path}: {reason}")

@@ -57,7 +57,7 @@ def recall_last(memory: str) -> Versions | None:
 
 def _from_environment(toolchain: Toolchain) -> Versions | None:
     rows: dict[str, str] = {}
-    for folder in _library_folders(toolchain):
+    for folder in library_folders(toolchain):
         for name, version in _distributions(folder):
             if rows.setdefault(name, version) != version and name == "teenyc":
                 return None  # two teenycs: only the executable knows which it runs
@@ -66,7 +66,7 @@ def _from_environment(toolchain: Toolchain) -> Versions | None:
     return tuple((name, rows.get(name, ABSENT)) for name in NAMES)
 
 
-def _library_folders(toolchain: Toolchain) -> list[str]:
+def library_folders(toolchain: Toolchain) -> list[str]:
     """The folders that the toolchain's Python imports packages from."""
     folder = os.path.dirname(toolchain.path)
     if any(os.path.realpath(own) == os.path.realpath(folder) for own in places.scripts_folders()):

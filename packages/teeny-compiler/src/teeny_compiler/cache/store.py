@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 MANIFEST = "manifest.json"
 ASIDE = ".tmp"
+_SHARD = 2  # hexadecimal digits
 _SECONDS_UNTIL_STALE = 24 * 3600
 
 # Network file systems report these for a file that another machine just replaced, or for a moment.
@@ -73,7 +74,7 @@ class Cache:
 
     def folder(self, key: str) -> str:
         """Where the entry of `key` lies, or would lie."""
-        return os.path.join(self.root, key[:2], key)
+        return os.path.join(self.root, key[:_SHARD], key)
 
     def read(self, key: str) -> Entry | None:
         """The entry of `key`, checked against its digests; None without one that can be read."""
@@ -127,6 +128,23 @@ class Cache:
         where = work if os.path.isdir(work) else self.folder(key)
         _keep_until_exit(self.root, key, where)
         return Entry(Path(where), tuple(sorted(manifest["files"])), manifest)
+
+    def can_write(self) -> bool:
+        """Whether an entry could be written now."""
+        try:
+            os.rmdir(self._make_aside())
+        except OSError:
+            return False
+        return True
+
+    def count(self) -> int:
+        """The number of entries."""
+        found = 0
+        with contextlib.suppress(OSError):
+            for shard in os.scandir(self.root):
+                if len(shard.name) == _SHARD and shard.is_dir():
+                    found += sum(entry.is_dir() for entry in os.scandir(shard.path))
+        return found
 
     # --- writing ---------------------------------------------------------------------------------
 

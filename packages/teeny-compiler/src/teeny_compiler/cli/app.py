@@ -1,0 +1,187 @@
+"""The commands of `teeny`, and those that other packages register in the group `teeny.commands`.
+
+What a script may want goes to standard output, everything else to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.metadata import entry_points
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from teeny_compiler import CompileOptions, __version__, compile_kernel, doctor, toolchain, versions
+from teeny_compiler.cli import kernels
+from teeny_compiler.codes import E0914
+from teeny_compiler.options import LOADED, UNIT_STAGE, parse_ptx_version
+
+GROUP = "teeny.commands"
+_STYLES = {"works": "green", "absent": "yellow", "broken": "red"}
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+
+def make_app() -> Any:
+    """The command with all its subcommands, as click sees it."""
+    app = typer.Typer(
+        no_args_is_help=True,
+        help="Compile kernels, look at what came out, and check the installation.",
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(_options)
+    app.command("compile")(compile_)
+    app.command("doctor")(doctor_)
+    named = typer.Typer(no_args_is_help=True, help="The toolchains in your data directory.")
+    named.command("list")(list_toolchains)
+    named.command("which")(which)
+    named.command("default")(choose_default)
+    app.add_typer(named, name="toolchain")
+    for point in entry_points(group=GROUP):
+        _add_plugin(app, point)
+    return typer.main.get_command(app)
+
+
+def _add_plugin(app: typer.Typer, point: Any) -> None:
+    """Add a registered command: a `typer.Typer` becomes a group, a function a command."""
+    try:
+        found = point.load()
+    except Exception as error:  # noqa: BLE001 - a broken plugin must not take the others along
+        typer.echo(f"teeny: the command `{point.name}` cannot be loaded: {error}", err=True)
+        return
+    if isinstance(found, typer.Typer):
+        app.add_typer(found, name=point.name)
+    else:
+        app.command(point.name)(found)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"teeny {__version__}")
+        raise typer.Exit
+
+
+def _options(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Options before any command."""
+
+
+def compile_(
+    kernel: Annotated[str, typer.Argument(metavar="MODULE_OR_FILE:KERNEL")],
+    target: Annotated[
+        str, typer.Option("--target", "-t", help="A GPU architecture (sm_90), cpu or interpret.")
+    ],
+    define: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--define",
+            "-D",
+            metavar="NAME=VALUE",
+            help="A compile-time value, type variable or launch option: BLOCK_SIZE=1024, D=f32.",
+        ),
+    ] = None,
+    emit: Annotated[
+        str, typer.Option(help="Stages to keep and name: mlir,ttgir,llvm-ir,ptx.")
+    ] = "",
+    fp_fusion: Annotated[bool, typer.Option(help="Join multiplications and additions.")] = True,
+    ptx_version: Annotated[str, typer.Option(help="PTX version, for example 8.4.")] = "",
+    force: Annotated[bool, typer.Option("--force", help="Compile even if it is cached.")] = False,
+    as_json: _Json = False,
+) -> None:
+    """Compile a kernel and print where its files lie. The module is imported, which runs it."""
+    stages = tuple(part.strip() for part in emit.split(",") if part.strip())
+    goal = kernels.parse_target(target)
+    found = kernels.find_kernel(kernel)
+    bindings = kernels.parse_bindings(define or [])
+    instance = found.instantiate(**bindings) if hasattr(found, "instantiate") else found
+    options = CompileOptions(
+        fp_fusion, _read_ptx_version(ptx_version), tuple(s for s in stages if s != UNIT_STAGE)
+    )
+    made = compile_kernel(instance, goal, options=options, force=force)
+    shown = stages or (LOADED[goal.kind],)
+    if as_json:
+        data = {
+            "path": str(made.path),
+            "stages": {stage: str(path) for stage, path in made.stages.items()},
+            "metadata": made.metadata.to_json(),
+        }
+        typer.echo(json.dumps(data, indent=1))
+    else:
+        for stage in shown:
+            typer.echo(made.stages[stage])
+
+
+def doctor_(as_json: _Json = False) -> None:
+    """Check every part of the installation and say how to mend what does not work."""
+    findings = doctor.examine()
+    if as_json:
+        typer.echo(json.dumps([finding._asdict() for finding in findings], indent=1))
+    elif sys.stdout.isatty():
+        _print_table(findings)
+    else:
+        for row in findings:
+            typer.echo(f"{row.part}: {row.state}: {row.found}")
+            if row.mend and row.state != "works":
+                typer.echo(f"  mend: {row.mend}")
+    if not doctor.is_healthy(findings):
+        raise typer.Exit(1)
+
+
+def list_toolchains(as_json: _Json = False) -> None:
+    """List the named toolchains; the default is marked with a star."""
+    default = toolchain.default_name()
+    rows = [
+        {
+            "name": chain.name,
+            "path": chain.path,
+            "default": chain.name == default,
+            "versions": dict(versions.versions_of(chain)),
+        }
+        for chain in toolchain.list_toolchains()
+    ]
+    if as_json:
+        typer.echo(json.dumps(rows, indent=1))
+        return
+    for row in rows:
+        typer.echo(f"{'*' if row['default'] else ' '} {row['name']}  {row['path']}")
+
+
+def which() -> None:
+    """Print the teenyc that is used here and, on standard error, why it is that one."""
+    chain = toolchain.find_teenyc()
+    typer.echo(chain.path)
+    typer.echo(f"teeny: chosen by {chain.origin}", err=True)
+
+
+def choose_default(name: Annotated[str, typer.Argument(metavar="NAME")]) -> None:
+    """Choose the toolchain that every later run uses."""
+    typer.echo(toolchain.set_default(name).path)
+
+
+def _read_ptx_version(text: str) -> int | None:
+    version = parse_ptx_version(text) if text else None
+    if text and version is None:
+        raise E0914.error(name="--ptx-version", value=text, wanted="a PTX version").help(
+            "write it as in `.version`, for example 8.4"
+        )
+    return version
+
+
+def _print_table(findings: list[doctor.Finding]) -> None:
+    table = Table("part", "state", "found", "how to mend it", highlight=False)
+    for row in findings:
+        mend = row.mend if row.state != "works" else ""
+        # As `Text`: `teenyc[cuda]` is no markup.
+        state = Text(row.state, style=_STYLES[row.state])
+        table.add_row(Text(row.part), state, Text(row.found), Text(mend))
+    Console().print(table)

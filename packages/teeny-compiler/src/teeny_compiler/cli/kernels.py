@@ -1,0 +1,128 @@
+"""What the command's arguments name: kernels in modules and files, bindings, targets."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from teeny_compiler.codes import E0931, E0932, E0933
+from teeny_macros.diagnostics import TeenyError
+from teeny_macros.target import Target
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_EXAMPLE = "for example `examples/vector_add.py:vector_add`"
+
+
+def find_kernel(given: str) -> Any:
+    """The kernel that `MODULE_OR_FILE:NAME` names. Importing runs the module. Raises E0931."""
+    where, _, name = given.rpartition(":")
+    if not where or not name:
+        raise E0931.error(given=given, reason="it is not `MODULE_OR_FILE:KERNEL`").help(_EXAMPLE)
+    module = _load(given, where)
+    found: Any = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if is_kernel(found):
+        return found
+    names = sorted(key for key, value in vars(module).items() if is_kernel(value))
+    reason = "there is no such name in it" if found is None else "that is not a kernel"
+    error = E0931.error(given=given, reason=reason)
+    if names:
+        raise error.help(f"it has {', '.join(f'`{key}`' for key in names)}")
+    raise error.help("a kernel is a function under `@kernel`")
+
+
+def is_kernel(value: Any) -> bool:
+    """Whether this is a kernel or an instance of one."""
+    return not isinstance(value, type) and all(
+        hasattr(value, name) for name in ("name", "kernel_source")
+    )
+
+
+def parse_bindings(given: list[str]) -> dict[str, Any]:
+    """The bindings of all `-D NAME=VALUE`. Raises E0932."""
+    return dict(parse_binding(text) for text in given)
+
+
+def parse_binding(given: str) -> tuple[str, Any]:
+    """`BLOCK_SIZE=1024`, `D=f32`, `x_ptr=Ptr[f32]` as name and value. Raises E0932."""
+    name, equals, text = (part.strip() for part in given.partition("="))
+    if not equals or not name.isidentifier():
+        raise E0932.error(given=given, reason="it is not `NAME=VALUE`").help(
+            "for example `-D BLOCK_SIZE=1024 -D D=f32`"
+        )
+    try:
+        return name, ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        pass  # no literal, so a name of the kernel language
+    try:
+        return name, _evaluate(ast.parse(text, mode="eval").body)
+    except (SyntaxError, AttributeError, TypeError, KeyError) as error:
+        raise E0932.error(given=given, reason=f"`{text}` is neither a literal nor a dtype").help(
+            f"write a text in quotes: `-D {name}=\"'{text}'\"`"
+        ) from error
+
+
+def parse_target(given: str) -> Target:
+    """`sm_90`, `cpu` or `interpret` as a target. Raises E0933 or E1040."""
+    name = given.removeprefix("cuda:")
+    if name == "cpu":
+        return Target.cpu()
+    if name == "interpret":
+        return Target.interpret()
+    if name.startswith("sm_"):
+        return Target.cuda(name)
+    raise E0933.error(given=given).help(
+        "`sm_90` (see `teenyc --print targets`), `cpu`, `interpret`"
+    )
+
+
+def _evaluate(node: ast.expr) -> Any:
+    """A name of the kernel language, or one subscripted by another; nothing is called."""
+    import teeny_triton
+
+    if isinstance(node, ast.Name):
+        return getattr(teeny_triton, node.id)
+    if isinstance(node, ast.Subscript):
+        return _evaluate(node.value)[_evaluate(node.slice)]
+    raise SyntaxError
+
+
+def _load(given: str, where: str) -> ModuleType:
+    path = Path(where)
+    try:
+        if path.suffix == ".py" or path.is_file():
+            return _load_file(path)
+        if "" not in sys.path and str(Path.cwd()) not in sys.path:
+            sys.path.insert(0, str(Path.cwd()))
+        return import_module(where)
+    except TeenyError:
+        raise  # an error in the kernel itself, with its place
+    except FileNotFoundError as error:
+        raise E0931.error(given=given, reason=f"there is no file `{where}`").help(
+            _EXAMPLE
+        ) from error
+    except Exception as error:
+        reason = f"importing it failed: {type(error).__name__}: {error}"
+        raise E0931.error(given=given, reason=reason).help(_EXAMPLE) from error
+
+
+def _load_file(path: Path) -> ModuleType:
+    """Import a file as `python FILE` would find its neighbors, but not as `__main__`."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    if not path.is_file():
+        raise FileNotFoundError(path)
+    spec = spec_from_file_location(path.stem, path.resolve())
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is not a Python file")
+    module = module_from_spec(spec)
+    sys.path.insert(0, str(path.resolve().parent))
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,57 @@
+"""The pages of the codes: a failing example raises exactly its code, a corrected one runs."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from teeny_compiler import codes
+
+PAGES = sorted(Path(codes.__file__).with_name("explain").glob("*.md"))
+FENCE = re.compile(r"^```py (\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCKS = [
+    pytest.param(found[1], found[2], id=f"{page.stem}-{found[1]}")
+    for page in PAGES
+    for found in FENCE.finditer(page.read_text(encoding="utf-8"))
+]
+_REPORT = """
+import sys
+try:
+    exec(compile(sys.stdin.read(), "page", "exec"), {"__name__": "page"})
+except Exception as error:
+    if not hasattr(error, "diagnostics"):
+        raise
+    print(error.code)
+"""
+
+
+def test_each_row_has_a_page_with_its_name() -> None:
+    rows = {row.code: row for row in codes.CODES}
+    assert {page.stem for page in PAGES} == set(rows)
+    for page in PAGES:
+        first = page.read_text(encoding="utf-8").splitlines()[0]
+        assert first == f"# {page.stem}: {rows[page.stem].name}"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the pages show Linux's folders")
+@pytest.mark.parametrize(("expected", "text"), BLOCKS)
+def test_example_does_what_its_page_says(expected: str, text: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _REPORT],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    if expected == "ok":
+        assert done.stdout == ""
+        assert done.stderr == ""
+    elif expected.startswith("W"):
+        assert f"warning[{expected}]" in done.stderr
+    else:
+        assert done.stdout == f"{expected}\n"
