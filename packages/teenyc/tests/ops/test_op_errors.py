@@ -25,7 +25,7 @@ WITHOUT_EXAMPLE = {"E0508", "E0510"}
 
 def parts(text: str) -> tuple[str, str]:
     """Parameters and body of the kernel of a page."""
-    found = re.search(r"^def \w+\((.*)\):\n(.*)", text, re.MULTILINE | re.DOTALL)
+    found = re.search(r"^def \w+\((.*?)\):\n(.*)", text, re.MULTILINE | re.DOTALL)
     assert found is not None
     body = "\n".join(line[4:] for line in found[2].splitlines())
     return found[1], body

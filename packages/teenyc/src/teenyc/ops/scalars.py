@@ -61,12 +61,13 @@ def round_float(value: float, name: str, *, toward_zero: bool = False) -> float:
     if math.isinf(value):
         return math.copysign(largest, value) if saturates else value
     magnitude = abs(value)
+    beyond = largest if saturates or toward_zero else math.inf
+    if magnitude >= 2 * largest:
+        return math.copysign(beyond, value)
     exponent = max(math.frexp(magnitude)[1] - 1, min_exponent) - (precision - 1)
     scaled = math.ldexp(magnitude, -exponent)
     rounded = math.ldexp(math.trunc(scaled) if toward_zero else round(scaled), exponent)
-    if rounded > largest:
-        rounded = largest if saturates or toward_zero else math.inf
-    return math.copysign(rounded, value)
+    return math.copysign(beyond if rounded > largest else rounded, value)
 
 
 def divide(x: float, y: float) -> float:
