@@ -12,7 +12,6 @@ import pytest
 
 from teeny_macros.diagnostics import CompileError, InternalError, TeenyError, ToolchainError
 from teeny_macros.target import Target
-from teeny_macros.unit import parse
 from teenyc import driver, frontend, passes
 from teenyc.backend.gpu import libtriton, versions
 from teenyc.backend.gpu.ptx import parse_ptx
@@ -301,7 +300,10 @@ def test_a_pass_that_raises_shows_the_ir_around_it(
 
 
 def test_ptx_that_is_not_what_was_asked_for_is_an_internal_error(make_unit: MakeUnit) -> None:
-    unit = parse(make_unit().render())
-    ptx = driver.compile_text(unit.render(), SM_80).texts["ptx"]
-    with pytest.raises(InternalError):
-        driver._check_ptx(ptx.replace("vector_add_entry_point", "other"), unit, 70)
+    unit = make_unit()
+    result = driver.compile_text(unit.render(), SM_80)
+    ptx, version = result.texts["ptx"], result.metadata.ptx_version
+    driver._check_ptx(ptx, unit, version)
+    for text, other in ((ptx.replace("vector_add_entry_point", "x"), version), (ptx, version + 1)):
+        with pytest.raises(InternalError):
+            driver._check_ptx(text, unit, other)

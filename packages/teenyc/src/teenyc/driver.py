@@ -162,9 +162,8 @@ def _compile(
     if triton is not None:
         with timer.step("print"):
             located = _print(module, triton, locations=True)
-        features = versions.find_features(located)
         ptx_version = versions.choose_ptx_version(
-            options.target.arch, triton.release, features, options.ptx_version
+            options.target.arch, triton.release, located, options.ptx_version
         )
         job = _job(module, located, options, ptx_version)
         with timer.step("back end"):

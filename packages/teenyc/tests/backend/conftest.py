@@ -31,7 +31,7 @@ class Backend:
     def job(self, name: str, arch: str = "sm_80", **changes: object) -> Job:
         """The job of compiling a kernel to PTX at the floor version."""
         text = str(changes.pop("mlir", None) or self.module(name))
-        floor = versions.choose_ptx_version(arch, self.release, versions.find_features(text), None)
+        floor = versions.choose_ptx_version(arch, self.release, text, None)
         job = Job(text, versions.arch_number(arch), floor, True, 4, 3, 1, None, ("ptx",))
         return job._replace(**changes)  # type: ignore[arg-type]
 

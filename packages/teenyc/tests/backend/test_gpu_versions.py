@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,13 +10,18 @@ import pytest
 from teeny_macros.diagnostics import CompileError, ToolchainError
 from teeny_macros.target import CUDA_ARCHS
 from teenyc.backend.gpu import versions
-from teenyc.backend.gpu.versions import FEATURE_TMA, NEWEST, RELEASES
+from teenyc.backend.gpu.ptx import find_ptxas, parse_ptx
+from teenyc.backend.gpu.versions import BACK_END_FLOOR, FEATURES, NEWEST, RELEASES
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conftest import Backend
 
-NO_FEATURES: frozenset[str] = frozenset()
-TMA = frozenset({FEATURE_TMA})
+PLAIN = "module {}"
+DESCRIPTORS = "%d = tt.make_tensor_descriptor %p : !tt.tensordesc<64x64xf16>"
+FP8 = "%x = tt.fp_to_fp %y : tensor<64xf16> -> tensor<64xf8E4M3FN>"
+SCALED = "%d = tt.dot_scaled %a scale %s, %b scale %t, %c"
 
 
 def test_every_architecture_of_the_target_has_a_floor() -> None:
@@ -23,48 +29,58 @@ def test_every_architecture_of_the_target_has_a_floor() -> None:
 
 
 def test_floors_are_versions_that_exist() -> None:
-    floors = {*versions.ARCH_FLOOR.values()}
-    floors |= {floor for row in RELEASES.values() for floor in (row.ptx_floor, row.tma_floor)}
-    assert floors - {0} <= versions.PTX_VERSIONS
+    floors = {BACK_END_FLOOR, *versions.ARCH_FLOOR.values()}
+    for feature in FEATURES:
+        floors |= {feature.floor, *dict(feature.other_floors).values()}
+    assert floors <= versions.PTX_VERSIONS
+
+
+def test_features_name_only_releases_of_the_table() -> None:
+    names = {release.name for release in RELEASES.values()}
+    assert all(dict(feature.other_floors).keys() <= names for feature in FEATURES)
 
 
 @pytest.mark.parametrize(
-    ("arch", "release", "features", "expected"),
+    ("arch", "release", "mlir", "expected"),
     [
-        ("sm_75", (3, 6), NO_FEATURES, 63),
-        ("sm_80", (3, 6), NO_FEATURES, 70),
-        ("sm_80", (3, 8), NO_FEATURES, 78),
-        ("sm_80", (3, 9), TMA, 70),  # below sm_90 descriptors become pointers
-        ("sm_90", (3, 6), TMA, 83),
-        ("sm_90", (3, 9), NO_FEATURES, 80),
-        ("sm_90", (3, 9), TMA, 86),
-        ("sm_121", (3, 9), TMA, 88),
+        ("sm_75", (3, 6), PLAIN, 78),
+        ("sm_80", (3, 8), PLAIN, 78),
+        ("sm_80", (3, 9), DESCRIPTORS, 78),  # below sm_90 descriptors become pointers
+        ("sm_89", (3, 9), PLAIN, 78),
+        ("sm_89", (3, 9), FP8, 84),
+        ("sm_90", (3, 9), FP8, 80),
+        ("sm_90", (3, 6), DESCRIPTORS, 83),
+        ("sm_90", (3, 9), PLAIN, 80),
+        ("sm_90", (3, 9), DESCRIPTORS, 86),
+        ("sm_100", (3, 9), SCALED, 88),
+        ("sm_120", (3, 9), SCALED, 87),
+        ("sm_121", (3, 9), DESCRIPTORS, 88),
     ],
 )
 def test_the_highest_floor_wins(
-    arch: str, release: tuple[int, int], features: frozenset[str], expected: int
+    arch: str, release: tuple[int, int], mlir: str, expected: int
 ) -> None:
-    assert versions.choose_ptx_version(arch, RELEASES[release], features, None) == expected
+    assert versions.choose_ptx_version(arch, RELEASES[release], mlir, None) == expected
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 def test_plain_code_for_ampere_and_hopper_stays_at_ptx_8_4_or_below(arch: str) -> None:
     assert all(
-        versions.choose_ptx_version(arch, release, NO_FEATURES, None) <= 84
+        versions.choose_ptx_version(arch, release, PLAIN, None) <= 84
         for release in RELEASES.values()
     )
 
 
 def test_a_higher_version_may_be_asked_for() -> None:
-    assert versions.choose_ptx_version("sm_80", NEWEST, NO_FEATURES, 84) == 84
+    assert versions.choose_ptx_version("sm_80", NEWEST, PLAIN, 84) == 84
 
 
 def test_a_version_below_the_floor_names_what_needs_more() -> None:
     with pytest.raises(CompileError) as caught:
-        versions.choose_ptx_version("sm_90", RELEASES[3, 9], TMA, 84)
+        versions.choose_ptx_version("sm_90", RELEASES[3, 9], DESCRIPTORS, 84)
     assert caught.value.code == "E0706"
     message = caught.value.diagnostics[0].message
-    assert "PTX 8.4 is too old for tensor descriptors" in message
+    assert "PTX 8.4 is too old for tensor descriptors on sm_90" in message
     assert "PTX 8.6" in message
 
 
@@ -93,9 +109,23 @@ def test_patch_releases_share_the_row_of_their_minor_release(version: str) -> No
     assert version.startswith(versions.release_of(version).name)
 
 
-def test_descriptors_are_found_in_the_text(backend: Backend) -> None:
-    assert versions.find_features(backend.module("descriptor_copy")) == TMA
-    assert versions.find_features(backend.module("matmul")) == NO_FEATURES
+def test_eight_bit_floats_assemble_on_ada_at_their_floor(backend: Backend, tmp_path: Path) -> None:
+    mlir = backend.module("matmul").replace(
+        "%d = tt.dot %av, %bv, %acc : tensor<64x64xf16> * tensor<64x64xf16>",
+        "%a8 = tt.fp_to_fp %av, rounding = rtne : tensor<64x64xf16> -> tensor<64x64xf8E4M3FN>\n"
+        "%b8 = tt.fp_to_fp %bv, rounding = rtne : tensor<64x64xf16> -> tensor<64x64xf8E4M3FN>\n"
+        "%d = tt.dot %a8, %b8, %acc : tensor<64x64xf8E4M3FN> * tensor<64x64xf8E4M3FN>",
+    )
+    ptx = backend.ptx(backend.job("matmul", "sm_89", mlir=mlir))
+    assert ".e4m3" in ptx
+    header = parse_ptx(ptx)
+    assert header is not None
+    file = tmp_path / "kernel.ptx"
+    file.write_text(ptx, encoding="utf-8")
+    ptxas = find_ptxas(header.version)
+    assert ptxas is not None
+    output = tmp_path / "kernel.cubin"
+    subprocess.run([str(ptxas), "-arch=sm_89", str(file), "-o", str(output)], check=True)
 
 
 _LOAD = "%xv = tt.load %xp, %m : tensor<1024x!tt.ptr<f32>>"

@@ -10,8 +10,6 @@ from typing import NamedTuple
 from teenyc.codes import E0702, E0706, E0707
 
 SUPPORTED = ">=3.6,<3.10"
-FEATURE_TMA = "tensor descriptors"
-
 # PTX versions that exist. LLVM takes any number, ptxas and the driver do not.
 PTX_VERSIONS = frozenset((*range(60, 66), *range(70, 79), *range(80, 89), *range(90, 95)))
 
@@ -31,7 +29,7 @@ ARCH_FLOOR = {
 
 
 class Release(NamedTuple):
-    """One minor release of Triton: how its dialect is spelled and what PTX its code needs.
+    """One minor release of Triton: how its dialect is spelled.
 
     `cache_policy_attribute`: load and store take `{cachePolicy = #tt.cache_policy<..>}`, else
     `cacheModifier = ..`.
@@ -39,9 +37,6 @@ class Release(NamedTuple):
     `ttg_barrier`: `ttg.barrier all|local` exists (`gpu.barrier` does in all).
     `has_negf`: `arith.negf` is legalised, else print `0.0 - x`.
     `block_pointers`: `tt.make_tensor_ptr` exists.
-    `ptx_floor`: PTX its code needs on any architecture (3.8 prints `::cta` qualifiers, PTX 7.8).
-    `tma_floor`: PTX its descriptor code needs on sm_90 (3.6 `tensormap.replace`, 3.7 on
-    `shared::cta` destinations too).
     """
 
     name: str
@@ -50,16 +45,41 @@ class Release(NamedTuple):
     ttg_barrier: bool
     has_negf: bool
     block_pointers: bool
-    ptx_floor: int
-    tma_floor: int
 
 
 RELEASES = {
-    (3, 6): Release("3.6", False, False, False, False, True, 0, 83),
-    (3, 7): Release("3.7", False, False, True, False, True, 0, 86),
-    (3, 8): Release("3.8", False, True, True, True, False, 78, 86),
-    (3, 9): Release("3.9", True, True, True, True, False, 0, 86),
+    (3, 6): Release("3.6", False, False, False, False, True),
+    (3, 7): Release("3.7", False, False, True, False, True),
+    (3, 8): Release("3.8", False, True, True, True, False),
+    (3, 9): Release("3.9", True, True, True, True, False),
 }
+# PTX that the code of every release needs: eviction policies (7.4), `::cta` state spaces (7.8; in
+# scans, in 3.8 everywhere). It is that of CUDA 11.8; Triton itself asks for a CUDA 12 driver.
+BACK_END_FLOOR = 78
+
+
+class Feature(NamedTuple):
+    """Something that raises the PTX version on the architectures `first` to `last`.
+
+    A module has it when its text holds `marker`. `floor` is the PTX version it needs,
+    `other_floors` that of releases that print other instructions.
+    """
+
+    name: str
+    marker: str
+    first: int
+    last: int
+    floor: int
+    other_floors: tuple[tuple[str, int], ...] = ()
+
+
+FEATURES = (
+    # `tensormap.replace` needs 8.3, bulk copies to `shared::cta` 8.6.
+    Feature("tensor descriptors", "!tt.tensordesc<", 90, 999, 86, (("3.6", 83),)),
+    # Conversions need 8.1 on sm_89, `mma` 8.4; sm_90 has both from its first version on.
+    Feature("8-bit floats", "f8E", 89, 89, 84),
+    Feature("scaled dot products", "tt.dot_scaled", 100, 100, 88),
+)
 # The spelling of `--emit mlir` where no Triton is installed, and of goldens.
 NEWEST = RELEASES[max(RELEASES)]
 
@@ -78,21 +98,21 @@ def release_of(version: str) -> Release:
     return found
 
 
-def ptx_floor(arch: str, release: Release, features: frozenset[str]) -> tuple[int, str]:
-    """The oldest PTX version (84 is PTX 8.4) that carries a kernel, and the reason in words."""
-    reasons = [(ARCH_FLOOR[arch], arch)]
-    if release.ptx_floor:
-        reasons.append((release.ptx_floor, f"the code of Triton {release.name}"))
-    if FEATURE_TMA in features and arch_number(arch) >= 90:
-        reasons.append((release.tma_floor, f"{FEATURE_TMA} in the code of Triton {release.name}"))
+def ptx_floor(arch: str, release: Release, mlir: str) -> tuple[int, str]:
+    """The oldest PTX version (84 is PTX 8.4) that carries a module, and the reason in words."""
+    reasons = [(ARCH_FLOOR[arch], arch), (BACK_END_FLOOR, "Triton's code")]
+    for feature in FEATURES:
+        if feature.first <= arch_number(arch) <= feature.last and feature.marker in mlir:
+            floor = dict(feature.other_floors).get(release.name, feature.floor)
+            reasons.append(
+                (floor, f"{feature.name} on {arch} in the code of Triton {release.name}")
+            )
     return max(reasons, key=lambda reason: reason[0])
 
 
-def choose_ptx_version(
-    arch: str, release: Release, features: frozenset[str], requested: int | None
-) -> int:
+def choose_ptx_version(arch: str, release: Release, mlir: str, requested: int | None) -> int:
     """`requested`, or the floor. Raises E0706 when `requested` lies below the floor."""
-    floor, what = ptx_floor(arch, release, features)
+    floor, what = ptx_floor(arch, release, mlir)
     if requested is None:
         return floor
     if requested < floor:
@@ -120,8 +140,3 @@ def format_ptx_version(version: int) -> str:
 def arch_number(arch: str) -> int:
     """`sm_90` as 90."""
     return int(arch.removeprefix("sm_"))
-
-
-def find_features(mlir: str) -> frozenset[str]:
-    """The features of a module text that raise the PTX version."""
-    return frozenset({FEATURE_TMA}) if "!tt.tensordesc<" in mlir else frozenset()
