@@ -186,6 +186,7 @@ def _compile(
 def _lower(unit: Unit, timer: Timer, after: Callable[[str, Module], None] | None) -> Module:
     with timer.step("load front end"), _our_bug("loading the front end", None):
         from teenyc import frontend, passes
+        from teenyc.frontend import lowering as _  # loaded on first use, which should not count
     with timer.step("front end"), _our_bug("the front end", None):
         module = frontend.lower_unit(unit)
     if after is not None:
