@@ -148,26 +148,27 @@ def build(session: nox.Session) -> None:
         session.run("python", "-m", "build", "-n", "-o", str(dist), f"packages/{name}", silent=True)
     extra = {**EXTRAS, "teenyc": "interpret,cuda"}
     wheels = {path.name.split("-")[0].replace("_", "-"): path for path in dist.glob("*.whl")}
+    session.install("--force-reinstall", "--no-deps", *(str(path) for path in wheels.values()))
     session.install(
-        "--force-reinstall",
         *(str(wheels[name]) + (f"[{extra[name]}]" if name in extra else "") for name in PACKAGES),
         *group("test"),
     )
-    # The tests come from the sdists, without their `src`: nothing but the wheels can be imported.
+    # The tests come from the sdists; nothing of that tree or of the checkout is on sys.path.
+    (tree / "packages").mkdir(parents=True)
     for name in PACKAGES:
         (sdist,) = dist.glob(f"{name.replace('-', '_')}-*.tar.gz")
         shutil.unpack_archive(sdist, tree, filter="data")
-        unpacked = tree / sdist.name.removesuffix(".tar.gz")
-        shutil.rmtree(unpacked / "src")
-        unpacked.rename(tree / name)
+        (tree / sdist.name.removesuffix(".tar.gz")).rename(tree / "packages" / name)
     for file in ("pyproject.toml", "conftest.py"):
         shutil.copy(ROOT / file, tree / file)
     session.run(
         "python", "-m", "pytest", "tests/test_distributions.py", "--distributions", str(dist)
     )
     with session.chdir(tree):
-        paths = [f"{name}/tests" for name in PACKAGES]
-        session.run("python", "-P", "-m", "pytest", *paths, *session.posargs)
+        imported = "import teeny_macros; print(teeny_macros.__file__)"
+        if "site-packages" not in str(session.run("python", "-P", "-c", imported, silent=True)):
+            session.error("the tests would not run from the wheels")
+        session.run("python", "-P", "-m", "pytest", "packages", *session.posargs)
 
 
 @nox.session
