@@ -268,6 +268,12 @@ def test_a_refusing_stage_points_into_the_unit(
     span = error.diagnostics[0].span
     assert span is not None
     assert (span.file, span.line) == ("vector_add.py", 7)
+    message = error.diagnostics[0].message
+    assert message.endswith(
+        "failed to legalize operation 'math.powf' that was explicitly marked illegal"
+    )
+    assert not any("tt.func" in note for note in error.diagnostics[0].notes)
+    assert "tt.func" in (tmp_path / "vector_add_entry_point.reproducer.sh").read_text()
 
 
 # --- our own bugs ---------------------------------------------------------------------------------

@@ -54,11 +54,11 @@ def describe_failure(
     elif outcome.stage == "mlir":
         error = E0704.error().note(_around(errors, mlir))
     else:
-        reason = errors[0][5] if errors else outcome.reason
+        reason = errors[0][5].partition(": %")[0] if errors else outcome.reason
         error = E0705.at(
             _span(errors, unit), "refused here", stage=f"`{outcome.stage}`", reason=reason
         )
-    said = outcome.stderr.strip().splitlines()
+    said = _without_module(outcome.stderr.strip().splitlines())
     if said:
         shown = "\n".join(said[:_LONGEST_NOTE])
         left = len(said) - _LONGEST_NOTE
@@ -94,6 +94,14 @@ def _span(errors: list[re.Match[str]], unit: Unit) -> Span | None:
         if match[1] == unit.file:
             return Span.point(match[1], int(match[2]), int(match[3]))
     return None
+
+
+def _without_module(lines: list[str]) -> list[str]:
+    """What was said before the whole module was printed; the reproducer holds it all."""
+    starts = [
+        i for i, line in enumerate(lines) if line.startswith(("module {", "module attributes", "#"))
+    ]
+    return lines[: starts[0]] if starts else lines
 
 
 def _around(errors: list[re.Match[str]], mlir: str) -> str:
