@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from teeny_compiler import log, toolchain, versions
 from teeny_compiler.cache import Cache, default_cache_dir, key
 from teeny_compiler.codes import E0901, E0922
-from teeny_compiler.options import LOADED, CompileOptions, resolve
+from teeny_compiler.options import LOADED, METADATA_SUFFIX, CompileOptions, resolve, stage_files
 from teeny_macros.artifact import Artifact, Metadata
 from teeny_macros.diagnostics import TeenyError, ToolchainError
 
@@ -198,8 +198,6 @@ class Compiler:
 def _artifact(entry: Entry, instance: Instance, target: Target) -> Artifact | None:
     """The artifact of an entry that was found whole; None for metadata of another version."""
     import json
-
-    from teeny_compiler.runner import METADATA_SUFFIX, stage_files
 
     stages = {stage: entry.folder / name for stage, name in stage_files(entry.files).items()}
     try:

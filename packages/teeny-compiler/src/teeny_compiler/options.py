@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from teeny_compiler import env
 from teeny_compiler.codes import E0914, E0915
-from teeny_macros.artifact import STAGES
+from teeny_macros.artifact import STAGES, SUFFIXES
 
 if TYPE_CHECKING:
     from teeny_macros.target import Target
@@ -16,6 +17,7 @@ _KEPT = {"cuda": ("mlir", "ptx"), "cpu": ("mlir", "obj"), "interpret": ("mlir",)
 _ON_REQUEST = {"cuda": ("ttgir", "llvm-ir"), "cpu": ("llvm-ir",), "interpret": ()}
 # teenyc leaves the unit beside the MLIR: it is what the interpreter reads.
 UNIT_STAGE = "unit"
+METADATA_SUFFIX = ".metadata"
 LOADED = {"cuda": "ptx", "cpu": "obj", "interpret": UNIT_STAGE}
 
 
@@ -71,6 +73,17 @@ def arguments(options: CompileOptions, target: Target) -> list[str]:
     if options.ptx_version is not None:
         found += ["-C", f"ptx-version={options.ptx_version // 10}.{options.ptx_version % 10}"]
     return [*found, "--emit", ",".join(options.emit)]
+
+
+def stage_files(files: tuple[str, ...]) -> dict[str, str]:
+    """File names by stage name."""
+    by_suffix = {suffix: stage for stage, suffix in SUFFIXES.items()}
+    by_suffix[".unit"] = UNIT_STAGE
+    return {
+        by_suffix[suffix]: name
+        for name in files
+        if (suffix := os.path.splitext(name)[1]) in by_suffix
+    }
 
 
 def _ptx_version_from_environment() -> int | None:

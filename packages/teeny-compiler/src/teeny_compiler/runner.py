@@ -16,7 +16,7 @@ from teeny_compiler import env, log, reports
 from teeny_compiler import options as option_names
 from teeny_compiler.codes import E0910, E0911, E0912, E0913, E0914
 from teeny_compiler.failure import FailedRun
-from teeny_macros.artifact import SUFFIXES, Metadata
+from teeny_macros.artifact import Metadata
 from teeny_macros.diagnostics import CompileError, Diagnostic, InternalError, TeenyError
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from teeny_macros.target import Target
 
 OUTPUT = "out"
-METADATA_SUFFIX = ".metadata"
 _UNIT = "unit.py"
 _STDERR = "stderr.txt"
 _REFUSED, _USAGE, _BUG = 1, 2, 3
@@ -104,17 +103,6 @@ def run_teenyc(toolchain: Toolchain, job: Job, work: str) -> Output:
     metadata = _read_metadata(output, job)
     _require_stages(output, job)
     return Output(output, metadata, tuple(faults), seconds)
-
-
-def stage_files(files: tuple[str, ...]) -> dict[str, str]:
-    """File names by stage name."""
-    by_suffix = {suffix: stage for stage, suffix in SUFFIXES.items()}
-    by_suffix[".unit"] = option_names.UNIT_STAGE
-    return {
-        by_suffix[suffix]: name
-        for name in files
-        if (suffix := os.path.splitext(name)[1]) in by_suffix
-    }
 
 
 # --- the process ----------------------------------------------------------------------------------
@@ -205,7 +193,7 @@ def _in_words(status: int) -> str:
 def _read_metadata(output: str, job: Job) -> Metadata:
     import json
 
-    names = [name for name in os.listdir(output) if name.endswith(METADATA_SUFFIX)]
+    names = [name for name in os.listdir(output) if name.endswith(option_names.METADATA_SUFFIX)]
     if len(names) != 1:
         raise _incomplete(job, f"left {len(names)} metadata files")
     with open(os.path.join(output, names[0]), "rb") as file:
@@ -220,7 +208,7 @@ def _read_metadata(output: str, job: Job) -> Metadata:
 
 def _require_stages(output: str, job: Job) -> None:
     files = tuple(os.listdir(output))
-    there = stage_files(files)
+    there = option_names.stage_files(files)
     wanted = {*job.options.emit, option_names.LOADED[job.target.kind]}
     missing = sorted(
         stage

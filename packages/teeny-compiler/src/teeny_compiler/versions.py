@@ -106,17 +106,18 @@ def _source_state(dist_info: str) -> str:
         return ""
     import json
     from hashlib import sha256
-    from urllib.parse import urlsplit
-    from urllib.request import url2pathname
+    from urllib.parse import unquote, urlsplit
 
     try:
         data = json.loads(text)
         editable = data.get("dir_info", {}).get("editable", False)
-        root = url2pathname(urlsplit(data["url"]).path) if editable else ""
+        root = unquote(urlsplit(data["url"]).path) if editable else ""
     except (ValueError, KeyError, AttributeError):
         return ""
     if not root:
         return ""
+    if os.name == "nt":
+        root = root.lstrip("/")  # file:///C:/project
     source = os.path.join(root, "src")
     digest = sha256()
     for folder, folders, files in os.walk(source if os.path.isdir(source) else root):

@@ -6,15 +6,15 @@ the caller goes on without it, for entries appear whole or not at all.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from teeny_compiler import log
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 FOLDER = ".locks"
 _POLL_SECONDS = 0.02
@@ -27,7 +27,7 @@ class _Mutexes:
         self.guard = threading.Lock()
         self.rows: dict[str, tuple[threading.Lock, int]] = {}
 
-    @contextmanager
+    @contextlib.contextmanager
     def hold(self, name: str) -> Iterator[None]:
         with self.guard:
             mutex, users = self.rows.get(name, (threading.Lock(), 0))
@@ -56,7 +56,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-@contextmanager
+@contextlib.contextmanager
 def hold(root: str, key: str, patience: float) -> Iterator[None]:
     """Hold the lock of `key` in the cache at `root`, after at most `patience` seconds."""
     with _mutexes.hold(f"{root}\0{key}"):
@@ -79,17 +79,21 @@ def _acquire(root: str, key: str, patience: float) -> _Release | None:
     except (OSError, Timeout, NotImplementedError) as error:
         log.debug(f"compiling without the lock {path}: {error}")
         return None
-    return _Release(lock.release)
+    return _Release(path, lock.release)
 
 
 class _Release:
     """Releases a file lock; that it cannot be released (the disk is gone) is no reason to fail."""
 
-    def __init__(self, release: object) -> None:
+    def __init__(self, path: str, release: Callable[[], None]) -> None:
+        self._path = path
         self._release = release
 
     def __call__(self) -> None:
-        assert callable(self._release)
+        # The file goes while it is held. Who waits for it gets the lock of a file without a name,
+        # who comes later that of a new file: both find the entry. Windows keeps the file.
+        with contextlib.suppress(OSError):
+            os.unlink(self._path)
         try:
             self._release()
         except OSError as error:
