@@ -295,35 +295,36 @@ class _Layout:
         self.cuts.append((start, end, replacement))
 
     def cut_docstring(self, header: int) -> None:
-        """Cut the docstring of the `def` or `class` at token `header`, if it has one."""
+        """Cut the docstring of the `def` or `class` at token `header`, and strings right after it.
+
+        Those strings would be the docstring of what remains.
+        """
         colon = _block_colon(self.tokens, header)
         if colon is None:
             return
-        first = self._skip_layout(colon + 1)
-        after = self._docstring_end(first)
-        if after is None:
-            return
-        # `"doc"; x = 1`: the separator goes as well, unless nothing follows it on the line.
-        last = after - 1
-        if self.tokens[after].string == ";":
-            after += 1
-        if self.tokens[after].type not in _LAYOUT:
-            self.cut(self.tokens[first].start, self.tokens[after].start)
-            return
-        following = after
-        while following < len(self.tokens) and self.tokens[following].type in (
-            tokenize.NL,
-            tokenize.COMMENT,
-            tokenize.NEWLINE,
-        ):
-            following += 1
-        alone = (
-            self.tokens[first].start[0] == self.tokens[colon].end[0]
-            or following >= len(self.tokens)
-            or self.tokens[following].type == tokenize.DEDENT
-        )
-        end = self.tokens[after - 1] if self.tokens[after - 1].string == ";" else self.tokens[last]
-        self.cut(self.tokens[first].start, end.end, "pass" if alone else "")
+        first = at = self._skip_layout(colon + 1)
+        inline = all(token.type != tokenize.NEWLINE for token in self.tokens[colon:first])
+        end = None
+        while (after := self._docstring_end(at)) is not None:
+            end = self.tokens[after - 1].end
+            if self.tokens[after].string == ";":
+                end = self.tokens[after].end
+                after += 1
+            ends_block = inline and self.tokens[after].type in _LAYOUT
+            at = self._next_statement(after)
+            if ends_block or at is None:
+                self.cut(self.tokens[first].start, end, "pass")
+                return
+        if end is not None:
+            self.cut(self.tokens[first].start, self.tokens[at].start)
+
+    def _next_statement(self, at: int) -> int | None:
+        """The index of the block's next statement from `at` on, None at the end of the block."""
+        while at < len(self.tokens) and self.tokens[at].type in _LAYOUT:
+            if self.tokens[at].type == tokenize.DEDENT:
+                return None
+            at += 1
+        return at if at < len(self.tokens) else None
 
     def _skip_layout(self, at: int) -> int:
         while at < len(self.tokens) - 1 and self.tokens[at].type in _LAYOUT:

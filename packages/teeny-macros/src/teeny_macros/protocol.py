@@ -72,8 +72,8 @@ class Buffer(Protocol):
 class Device(Protocol):
     """One device.
 
-    `args` of `launch` are the run-time arguments in the kernel's order, already bound: arrays (anything
-    that `describe` accepts) and Python numbers.
+    `args` of `launch` are the run-time arguments in the kernel's order, already bound: arrays
+    (anything that `describe` accepts) and Python numbers.
     """
 
     @property

@@ -285,5 +285,5 @@ def checked_constant(kernel: str, parameter: Parameter, value: Any) -> Any:
     raise E1013.error(name=parameter.name, kernel=kernel, what=f"a `{kind.__qualname__}`").help(
         "pass a tuple instead of a list, and arrays as run-time arguments"
         if isinstance(value, list)
-        else "give a number, bool, str, None, dtype, enum member, device function or a tuple of them"
+        else "give a number, str, None, dtype, enum member, device function or a tuple of them"
     )
