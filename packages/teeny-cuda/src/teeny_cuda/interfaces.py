@@ -48,7 +48,7 @@ def find_array(array: Any) -> Found | None:
         found = find_array(inner)
         return found and found._replace(info=found.info._replace(dtype=array.dtype))
     interface = _interface_of(array)
-    if isinstance(interface, dict):
+    if interface is not None:
         return _cuda_interface(array, interface)
     if hasattr(array, "__dlpack_device__"):
         return _dlpack(array)
@@ -82,7 +82,7 @@ def _interface_of(array: Any) -> Any:
         return None  # JAX raises for arrays that it can only hand out through DLPack
 
 
-def _cuda_interface(array: Any, interface: dict[str, Any]) -> Found:
+def _cuda_interface(array: Any, interface: Any) -> Found:
     name = type(array).__name__
     try:
         pointer, readonly = interface["data"]

@@ -66,8 +66,8 @@ def stream_handle(stream: Any, device: Device) -> int:
         return stream.handle
     protocol = getattr(stream, "__cuda_stream__", None)
     if protocol is not None:
-        found = protocol() if callable(protocol) else protocol
-        handle = found[1] if isinstance(found, tuple) and len(found) == 2 else None
+        found: Any = protocol() if callable(protocol) else protocol
+        handle: Any = found[1] if isinstance(found, tuple) else None
     elif isinstance(stream, int) and not isinstance(stream, bool):
         handle = stream
     else:

@@ -19,7 +19,7 @@ from teeny_macros.diagnostics import TeenyError
 from teeny_macros.target import Target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
     from pathlib import Path
 
 
@@ -40,7 +40,7 @@ def gpu() -> Iterator[Device]:
 
 
 @contextmanager
-def fake_driver(fake: FakeDriver | None = None) -> Iterator[FakeDriver]:
+def fake_driver(fake: FakeDriver | None = None) -> Generator[FakeDriver]:
     """A fake driver in place of cuda-python's, as long as the block runs."""
     fake = fake or FakeDriver()
     old = replace(None)
@@ -74,11 +74,8 @@ def write_artifact(
     target = target or Target.cuda("sm_90")
     path = folder / f"{kernel}_entry_point.ptx"
     path.write_text(ptx, encoding="utf-8")
-    found = Metadata(
-        kernel,
-        f"{kernel}_entry_point",
-        str(target),
-        tuple(Param(*param) for param in params),
-        **{"num_warps": 4, "threads_per_block": 128, "ptx_version": 80, **metadata},
-    )
+    fields: dict[str, Any] = {"num_warps": 4, "threads_per_block": 128, "ptx_version": 80}
+    entry_point = f"{kernel}_entry_point"
+    rows = tuple(Param(*param) for param in params)
+    found = Metadata(kernel, entry_point, str(target), rows, **{**fields, **metadata})
     return Artifact(path, found, target)
