@@ -183,3 +183,26 @@ def test_missing_compile_time_value_is_said_before_anything_runs(
     with pytest.raises(LaunchError):
         load().instantiate()
     assert compiled(capsys) == 0
+
+
+def test_kernel_with_nothing_to_fix_is_its_own_instance(
+    cache_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "plain_kernel.py"
+    path.write_text(
+        "import teeny_triton as tl\n"
+        "from teeny_macros import kernel\n"
+        "from teeny_triton import Ptr, f32\n"
+        "@kernel\n"
+        "def double(x_ptr: Ptr[f32]):\n"
+        "    tl.store(x_ptr, tl.load(x_ptr) * 2)\n",
+        encoding="utf-8",
+    )
+    spec = spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, path.stem, module)
+    spec.loader.exec_module(module)
+    made = compile_kernel(module.double, Target.interpret())
+    assert made.path == compile_kernel(module.double.instantiate(), Target.interpret()).path

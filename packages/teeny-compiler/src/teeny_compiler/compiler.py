@@ -6,7 +6,7 @@ This is the path of every warm start: nothing here may import more than a hit ne
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from teeny_compiler import log, toolchain, versions
 from teeny_compiler.cache import Cache, default_cache_dir, key
@@ -40,14 +40,22 @@ class Instance(Protocol):
     def unit(self, dsl_text: str | None, dsl_digest: str) -> Unit: ...
 
 
+class Instantiable(Protocol):
+    """A kernel (`teeny_macros.Kernel`); one with nothing to fix is its own only instance."""
+
+    def instantiate(self, **binds: Any) -> Instance: ...
+
+
 def compile_kernel(
-    instance: Instance,
+    instance: Instance | Instantiable,
     target: Target,
     *,
     options: CompileOptions | None = None,
     force: bool = False,
 ) -> Artifact:
     """Compile `instance` for `target`, or take it from the cache; `force` compiles in any case.
+
+    A kernel without type variables and compile-time parameters may be given as it is.
 
     The artifact is path-like: the `.ptx` (CUDA), object (CPU) or unit (interpreter) that a device
     loads, with its metadata and the files of the other stages beside it.
@@ -71,7 +79,7 @@ class Compiler:
 
     def compile(
         self,
-        instance: Instance,
+        instance: Instance | Instantiable,
         target: Target,
         *,
         options: CompileOptions | None = None,
@@ -80,6 +88,7 @@ class Compiler:
         """As `compile_kernel`."""
         from teeny_triton import triton_lang
 
+        instance = _instance_of(instance)
         asked = resolve(options, target, fp_fusion=_fusion_of(instance))
         try:
             found = self._teenyc or toolchain.find_teenyc()
@@ -208,6 +217,11 @@ def _artifact(entry: Entry, instance: Instance, target: Target) -> Artifact | No
         log.debug(f"{entry.folder} counts as absent: {error!r}")
         return None
     return Artifact(path, metadata, target, stages=stages, source_map=instance.source_map)
+
+
+def _instance_of(given: Instance | Instantiable) -> Instance:
+    instantiate = getattr(given, "instantiate", None)
+    return given if instantiate is None else instantiate()  # type: ignore[return-value]
 
 
 def _fusion_of(instance: Instance) -> bool:

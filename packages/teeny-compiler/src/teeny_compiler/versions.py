@@ -6,6 +6,7 @@ Read from the environment's `*.dist-info` names where teenyc is installed in one
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ NAMES = ("teenyc", "triton", "llvmlite")
 ABSENT = "absent"
 _DIST_INFO = ".dist-info"
 _SECONDS_TO_ANSWER = 60
+_CHECK = "check what `teenyc --version --verbose` says, or name another: `export TEENYC_PATH=...`"
 _SCHEMA = 1
 _LAST = "last.json"
 
@@ -123,7 +125,9 @@ def _source_state(dist_info: str) -> str:
     for folder, folders, files in os.walk(source if os.path.isdir(source) else root):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
         for name in sorted(files):
-            if name.endswith(".py"):
+            if not name.endswith(".py"):
+                continue
+            with contextlib.suppress(OSError):  # an editor may be replacing it
                 info = os.stat(os.path.join(folder, name))
                 digest.update(f"{folder}/{name} {info.st_size} {info.st_mtime_ns}\n".encode())
     return f"+src.{digest.hexdigest()[:12]}"
@@ -133,7 +137,10 @@ def _source_state(dist_info: str) -> str:
 
 
 def _from_executable(toolchain: Toolchain, memory: str | None) -> Versions:
-    info = os.stat(toolchain.path)
+    try:
+        info = os.stat(toolchain.path)
+    except OSError as error:
+        raise E0905.error(path=toolchain.path).note(str(error)).help(_CHECK) from error
     identity = (os.path.realpath(toolchain.path), info.st_mtime_ns, info.st_size)
     found = _answers.get(identity) or _remembered(identity, memory)
     if found is None:
@@ -157,17 +164,11 @@ def _ask(toolchain: Toolchain) -> str:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise (
-            E0905.error(path=toolchain.path)
-            .note(str(error))
-            .help(f"check that it runs: `{toolchain.path} --version`")
-        ) from error
+        raise (E0905.error(path=toolchain.path).note(str(error)).help(_CHECK)) from error
     if answer.returncode != 0:
         said = (answer.stderr or answer.stdout).decode(errors="replace").strip()
         error = E0905.error(path=toolchain.path).note(f"it ended with status {answer.returncode}")
-        raise (error.note(said[-2000:]) if said else error).help(
-            f"check that it runs: `{toolchain.path} --version`"
-        )
+        raise (error.note(said[-2000:]) if said else error).help(_CHECK)
     return answer.stdout.decode(errors="replace")
 
 
@@ -183,7 +184,7 @@ def _parse(toolchain: Toolchain, answer: str) -> Versions:
         raise (
             E0905.error(path=toolchain.path)
             .note(f"it says: {answer.strip()[:500] or 'nothing'}")
-            .help("is this a teenyc? `export TEENYC_PATH=/path/to/bin/teenyc` names another")
+            .help(_CHECK)
         )
     return tuple((name, rows.get(name, ABSENT)) for name in NAMES)
 

@@ -330,7 +330,7 @@ def _make_folder(parent: str) -> str:
     """A fresh folder in `parent`, of a name that says whose it is."""
     import secrets
 
-    os.makedirs(parent, 0o700, exist_ok=True)
+    os.makedirs(parent, exist_ok=True)  # a directory may be shared by a group
     path = os.path.join(parent, f"{os.getpid()}-{secrets.token_hex(6)}")
     os.mkdir(path, 0o700)
     return path
