@@ -28,6 +28,8 @@ from teenyc.ops.compare import CMPF, CMPI
 from teenyc.ops.literals import Number, constant, fits, is_number, literal_dtype, to_value
 from teenyc.types import (
     BF16,
+    F8E4M3,
+    F8E5M2,
     F16,
     F32,
     F64,
@@ -54,6 +56,7 @@ __all__ = [
 
 # --- promotion ------------------------------------------------------------------------------------
 
+_F8 = (F8E4M3, F8E5M2)
 _KINDS = {"bool": 0, "int": 1, "uint": 1, "float": 2}
 
 
@@ -184,14 +187,20 @@ def cast(
         return value
     if isinstance(source, PointerDType) or isinstance(dtype, PointerDType):
         return _cast_pointer(b, value, dtype)
-    downcast = source.is_float and dtype.is_float and dtype.bits < source.bits
-    if rounding is not None and not downcast:
+    if rounding is not None and not _takes_rounding(source, dtype, rounding):
         raise b.fail(E0307, arg="fp_downcast_rounding", before=source, dtype=dtype).help(
-            "leave `fp_downcast_rounding` out"
+            "leave it out; only f32 is rounded towards zero, to f16 or bf16"
         )
     if source.is_float:
         return _cast_float(b, value, source, dtype, rounding)
     return _cast_int(b, value, source, dtype)
+
+
+def _takes_rounding(source: DType, dtype: DType, rounding: str) -> bool:
+    """Whether a cast has this mode: those that narrow a float, and from f32 towards zero."""
+    if rounding == "rtz":
+        return source == F32 and dtype in (F16, BF16)
+    return source.is_float and dtype.is_float and dtype.bits < source.bits
 
 
 def _convert(b: Builder, record: OpDef, value: RuntimeValue, dtype: AnyDType) -> RuntimeValue:
@@ -199,18 +208,26 @@ def _convert(b: Builder, record: OpDef, value: RuntimeValue, dtype: AnyDType) ->
     return RuntimeValue(found, dtype, value.shape)
 
 
+def _round(b: Builder, value: RuntimeValue, dtype: DType, mode: str | None) -> RuntimeValue:
+    """A conversion between floats that names its rounding mode, or widens an 8-bit float."""
+    attrs = {"type": ir_type(dtype, value.shape), "rounding": mode}
+    found = b.emit(casts.FP_TO_FP, [value.ir], attrs=attrs).result
+    return RuntimeValue(found, dtype, value.shape)
+
+
 def _cast_float(
     b: Builder, value: RuntimeValue, source: DType, dtype: DType, rounding: str | None
 ) -> RuntimeValue:
-    if dtype.is_float and (8 in (source.bits, dtype.bits) or rounding == "rtz"):
-        mode = (rounding or "rtne") if dtype.bits < source.bits else None
-        attrs = {"type": ir_type(dtype, value.shape), "rounding": mode}
-        found = b.emit(casts.FP_TO_FP, [value.ir], attrs=attrs).result
-        return RuntimeValue(found, dtype, value.shape)
-    if source.bits == 8:
+    if source.bits == 8 and dtype in (F64, *_F8):
+        return cast(b, _round(b, value, F32, None), dtype)
+    if (dtype in _F8 and source == F64) or (source.bits == 8 and dtype.is_int):
         raise b.fail(E0306, before=source, dtype=dtype).help(
             f"go through f32: `x.to(f32).to({dtype})`"
         )
+    if 8 in (source.bits, dtype.bits) and dtype.is_float:
+        return _round(b, value, dtype, "rtne" if dtype.bits == 8 else None)
+    if rounding == "rtz":
+        return _round(b, value, dtype, rounding)
     if source.bits == 16 and dtype != F32:
         return cast(b, _convert(b, casts.EXTF, value, F32), dtype)
     if dtype.is_float:

@@ -1,0 +1,30 @@
+// (x_ptr: Ptr[f32], y_ptr: Ptr[f32], out_ptr: Ptr[f32])
+// o = tl.arange(0, 16)
+// x = tl.load(x_ptr + o)
+// y = tl.load(y_ptr + o)
+// tl.store(out_ptr + o, tl.sigmoid(x))
+module {
+  tt.func public @sigmoid_entry_point(%x_ptr: !tt.ptr<f32>, %y_ptr: !tt.ptr<f32>, %out_ptr: !tt.ptr<f32>) attributes {noinline = false} {
+    %o = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+    %splat = tt.splat %x_ptr : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
+    %addptr = tt.addptr %splat, %o : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
+    %x = tt.load %addptr : tensor<16x!tt.ptr<f32>>
+    %splat_1 = tt.splat %y_ptr : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
+    %addptr_1 = tt.addptr %splat_1, %o : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
+    %y = tt.load %addptr_1 : tensor<16x!tt.ptr<f32>>
+    %splat_2 = tt.splat %out_ptr : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
+    %addptr_2 = tt.addptr %splat_2, %o : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
+    %constant = arith.constant -0.0 : f32
+    %splat_3 = tt.splat %constant : f32 -> tensor<16xf32>
+    %subf = arith.subf %splat_3, %x : tensor<16xf32>
+    %exp = math.exp %subf : tensor<16xf32>
+    %constant_1 = arith.constant 1.0 : f32
+    %splat_4 = tt.splat %constant_1 : f32 -> tensor<16xf32>
+    %addf = arith.addf %splat_4, %exp : tensor<16xf32>
+    %constant_2 = arith.constant 1.0 : f32
+    %splat_5 = tt.splat %constant_2 : f32 -> tensor<16xf32>
+    %divf = arith.divf %splat_5, %addf : tensor<16xf32>
+    tt.store %addptr_2, %divf : tensor<16x!tt.ptr<f32>>
+    tt.return
+  }
+}

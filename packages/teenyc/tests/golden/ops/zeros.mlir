@@ -1,0 +1,13 @@
+// (x_ptr: Ptr[f32], out_ptr: Ptr[f32])
+// tl.store(out_ptr + tl.arange(0, 16), tl.zeros((16,), f32))
+module {
+  tt.func public @zeros_entry_point(%x_ptr: !tt.ptr<f32>, %out_ptr: !tt.ptr<f32>) attributes {noinline = false} {
+    %make_range = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+    %splat = tt.splat %out_ptr : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
+    %addptr = tt.addptr %splat, %make_range : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
+    %constant = arith.constant 0.0 : f32
+    %splat_1 = tt.splat %constant : f32 -> tensor<16xf32>
+    tt.store %addptr, %splat_1 : tensor<16x!tt.ptr<f32>>
+    tt.return
+  }
+}
