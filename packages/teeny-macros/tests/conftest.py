@@ -46,7 +46,10 @@ def module(tmp_path: Path) -> Iterator[Callable[..., ModuleType]]:
     """Import a module from its text; a header imports the language unless `header=""` is given."""
     made: list[str] = []
 
-    def make(text: str, *, header: str = HEADER, name: str | None = None) -> ModuleType:
+    def make(
+        text: str, *, header: str = HEADER, name: str | None = None, future: bool = False
+    ) -> ModuleType:
+        header = f"from __future__ import annotations\n{header}" if future else header
         name = name or f"user_module_{next(_numbers)}"
         path = tmp_path / f"{name}.py"
         path.write_text(header + text, encoding="utf-8")

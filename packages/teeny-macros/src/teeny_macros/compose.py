@@ -131,7 +131,8 @@ def _renamed(name: str, local: str) -> str:
 
 
 def _import(module: str, names: Iterable[tuple[str, str]]) -> str:
-    parts = ", ".join(f"{name}{_renamed(name, local)}" for local, name in sorted(names))
+    ordered = sorted((name, name != local, local) for local, name in names)
+    parts = ", ".join(f"{name}{_renamed(name, local)}" for name, _, local in ordered)
     return f"from {module} import {parts}"
 
 

@@ -105,7 +105,7 @@ def _form_of_parameter(captured: Captured, name: str) -> _Form:
     if annotation is MISSING:
         return _Form(UNTYPED)
     try:
-        if isinstance(annotation, str):
+        while isinstance(annotation, str):
             annotation = _evaluate(captured, annotation)
         return _form(annotation)
     except _Unsupported as found:
