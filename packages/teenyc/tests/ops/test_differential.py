@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teeny_macros.diagnostics import CompileError
-from teenyc.ir.opdef import HANDLERS
 
 MakeKernel = Callable[..., Any]
 KINDS: dict[str, Any] = {
@@ -223,16 +222,12 @@ def test_storing_casts_to_the_pointer(kernel: MakeKernel) -> None:
     x = {"x": ("f32", [1.7, -1.7, 65504.0, 1e9])}
     assert list(evaluate(kernel, "x", x, "i64")) == [1, -1, 65504, 1000000000]
     with np.errstate(over="ignore"):
-        assert np.array_equal(
-            evaluate(kernel, "x", x, "f16"), np.asarray([1.7, -1.7, 65504, 1e9]).astype("f2")
-        )
+        wanted = np.asarray(x["x"][1]).astype(np.float16)
+    assert np.array_equal(evaluate(kernel, "x", x, "f16"), wanted)
     assert list(evaluate(kernel, "x", {"x": ("f32", [0.0, 0.5])}, "i1")) == [False, True]
 
 
 # --- random expressions ---------------------------------------------------------------------------
-
-PYTHON = {"add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^"}
-assert all(f"operator.{name}" in HANDLERS for name in PYTHON)
 
 
 @st.composite
@@ -242,7 +237,7 @@ def integer_expressions(draw: st.DrawFn, depth: int = 3) -> str:
         return draw(st.sampled_from(["x", "y", "x", "y", "3", "100"]))
     left = draw(integer_expressions(depth - 1))
     right = draw(integer_expressions(depth - 1))
-    return f"({left} {draw(st.sampled_from(sorted(PYTHON.values())))} {right})"
+    return f"({left} {draw(st.sampled_from('+-*&|^'))} {right})"
 
 
 @settings(max_examples=40, deadline=None)
