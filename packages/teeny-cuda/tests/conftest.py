@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from teeny_macros.artifact import Artifact
 
 __all__ = ["fake_fixture", "gpu"]
+
+# JAX would take most of the GPU's memory at its first use.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 PTX = Path(__file__).parent / "ptx"
 _F32 = ("pointer", "f32")

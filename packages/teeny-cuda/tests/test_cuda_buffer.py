@@ -11,6 +11,7 @@ import pytest
 
 from teeny_cuda import Buffer, Device
 from teeny_cuda.dtypes import DTYPES, host_dtype
+from teeny_cuda.testing import import_library
 from teeny_macros.diagnostics import LaunchError
 from teeny_macros.protocol import Buffer as BufferProtocol
 
@@ -251,7 +252,7 @@ def test_a_buffer_follows_the_protocol(device: Device) -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "bool", "uint8"])
 def test_torch_reads_a_buffer_without_a_copy(gpu: Device, dtype: str) -> None:
-    torch = pytest.importorskip("torch")
+    torch = import_library("torch")
     buffer = gpu.copy_of(np.array([1, 0, 1], dtype))
     tensor = torch.as_tensor(buffer, device="cuda:0")
     assert tensor.data_ptr() == buffer.pointer
@@ -262,7 +263,7 @@ def test_torch_reads_a_buffer_without_a_copy(gpu: Device, dtype: str) -> None:
 @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "float32"])
 @pytest.mark.parametrize("place", ["cpu", "cuda:0"])
 def test_torch_tensors_are_copied_from(gpu: Device, dtype: str, place: str) -> None:
-    torch = pytest.importorskip("torch")
+    torch = import_library("torch")
     tensor = torch.tensor([1.5, -2.0, 0.5], device=place).to(getattr(torch, dtype))
     buffer = gpu.copy_of(tensor)
     assert buffer.to_host().astype(np.float32).tolist() == [1.5, -2.0, 0.5]
@@ -270,7 +271,7 @@ def test_torch_tensors_are_copied_from(gpu: Device, dtype: str, place: str) -> N
 
 @pytest.mark.gpu
 def test_cupy_reads_and_writes_a_buffer(gpu: Device) -> None:
-    cupy = pytest.importorskip("cupy")
+    cupy = import_library("cupy")
     buffer = gpu.copy_of(np.arange(5, dtype=np.float32))
     cupy.asarray(buffer)[:] += 1
     cupy.cuda.get_current_stream().synchronize()

@@ -9,7 +9,7 @@ import pytest
 
 from teeny_cuda import Device
 from teeny_cuda.fake_driver import FakeDriver
-from teeny_cuda.testing import fake_driver
+from teeny_cuda.testing import fake_driver, import_library
 from teeny_macros.diagnostics import LaunchError
 from teeny_macros.target import Target
 
@@ -105,7 +105,7 @@ def test_the_gpu_says_what_it_is(gpu: Device) -> None:
 
 @pytest.mark.gpu
 def test_the_primary_context_is_shared_with_torch(gpu: Device) -> None:
-    torch = pytest.importorskip("torch")
+    torch = import_library("torch")
     tensor = torch.ones(4, device="cuda:0")
     assert gpu.copy_of(tensor).to_host().tolist() == [1.0] * 4
     assert torch.cuda.current_device() == 0

@@ -15,7 +15,7 @@ import pytest
 from teeny_cuda import Device
 from teeny_cuda.fake_driver import FakeDriver
 from teeny_cuda.fake_memory import FaultError
-from teeny_cuda.testing import fake_driver
+from teeny_cuda.testing import fake_driver, import_library
 from teeny_macros.diagnostics import LaunchError
 
 if TYPE_CHECKING:
@@ -445,7 +445,7 @@ def test_threads_launch_beside_each_other_on_the_gpu(
 def test_arrays_of_other_libraries_are_launched_on(
     gpu: Device, artifact_of: MakeArtifact, library: str
 ) -> None:
-    module = pytest.importorskip(library)
+    module = import_library(library)
     program = gpu.load(artifact_of("vector_add"))
     out = gpu.buffer(1000, "f32")
     if library == "torch":
@@ -462,7 +462,7 @@ def test_arrays_of_other_libraries_are_launched_on(
 
 @pytest.mark.gpu
 def test_torch_tensors_take_results(gpu: Device, artifact_of: MakeArtifact) -> None:
-    torch = pytest.importorskip("torch")
+    torch = import_library("torch")
     program = gpu.load(artifact_of("vector_add"))
     x = torch.rand(5000, device="cuda:0")
     y = torch.nn.Parameter(torch.rand(5000, device="cuda:0"))

@@ -13,7 +13,7 @@ from teeny_cuda import Device
 from teeny_cuda.driver import loaded, replace
 from teeny_cuda.fake_driver import FakeDriver
 from teeny_cuda.provider import PROVIDER
-from teeny_cuda.testing import fake_driver
+from teeny_cuda.testing import fake_driver, import_library
 from teeny_macros.diagnostics import LaunchError
 from teeny_macros.protocol import ArrayInfo, DeviceProvider
 
@@ -181,6 +181,18 @@ def test_dlpack_arrays_are_described(
     assert array.streams == [1]
 
 
+@pytest.mark.parametrize(("version", "streams"), [(2, [1]), (3, [])])
+def test_an_interface_that_names_no_stream_gives_way_to_dlpack(
+    device: Device, version: int, streams: list[int]
+) -> None:
+    buffer = device.buffer(6, "f32")
+    array = _DLPack(2, (2, 32, 1), None)
+    interface = {**buffer.__cuda_array_interface__, "version": version}
+    array.__cuda_array_interface__ = interface  # type: ignore[attr-defined]
+    assert PROVIDER.describe(array) is not None
+    assert array.streams == streams
+
+
 def test_dlpack_arrays_of_the_host_are_none_of_ours() -> None:
     array = _DLPack(1, (2, 32, 1), None)
     assert PROVIDER.describe(array) is None
@@ -228,7 +240,7 @@ def test_the_provider_follows_the_protocol() -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", ["bfloat16", "float16", "float32", "float8_e5m2", "bool", "int64"])
 def test_torch_tensors_are_described(gpu: Device, name: str) -> None:
-    torch = pytest.importorskip("torch")
+    torch = import_library("torch")
     from teeny_cuda.dtypes import find_dtype
 
     tensor = torch.zeros(4, 6, device="cuda:0").to(getattr(torch, name))
@@ -244,10 +256,10 @@ def test_torch_tensors_are_described(gpu: Device, name: str) -> None:
 
 @pytest.mark.gpu
 def test_cupy_and_jax_arrays_are_described(gpu: Device) -> None:
-    cupy = pytest.importorskip("cupy")
+    cupy = import_library("cupy")
     array = cupy.zeros((4, 6), cupy.int16)
     assert PROVIDER.describe(array) == ArrayInfo(array.data.ptr, "i16", 48, gpu.name)
-    jax = pytest.importorskip("jax")
+    jax = import_library("jax")
     found = PROVIDER.describe(jax.numpy.zeros((4, 6), jax.numpy.bfloat16))
     assert found is not None
     assert (found.dtype, found.nbytes, found.device) == ("bf16", 48, gpu.name)

@@ -12,7 +12,7 @@ import pytest
 from teeny_cuda import Device
 from teeny_cuda.fake_driver import FakeDriver
 from teeny_cuda.stream import interface_stream, order, stream_handle
-from teeny_cuda.testing import fake_driver
+from teeny_cuda.testing import fake_driver, import_library
 from teeny_macros.diagnostics import LaunchError
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def test_a_stream_of_the_gpu_runs_beside_another_and_waits_when_told(
 
 @pytest.mark.gpu
 def test_the_current_torch_stream_is_used(gpu: Device, artifact_of: MakeArtifact) -> None:
-    torch = pytest.importorskip("torch")
+    torch = import_library("torch")
     spin, add = gpu.load(artifact_of("spin")), gpu.load(artifact_of("vector_add"))
     side = torch.cuda.Stream()
     with torch.cuda.stream(side):
@@ -172,7 +172,7 @@ def test_the_current_torch_stream_is_used(gpu: Device, artifact_of: MakeArtifact
 def test_the_stream_of_an_array_interface_is_waited_for(
     gpu: Device, artifact_of: MakeArtifact
 ) -> None:
-    cupy = pytest.importorskip("cupy")
+    cupy = import_library("cupy")
     spin, add = gpu.load(artifact_of("spin")), gpu.load(artifact_of("vector_add"))
     side = cupy.cuda.Stream(non_blocking=True)
     with side:

@@ -69,7 +69,7 @@ FAILURES: dict[int, Failure] = {
         E1055, "it holds no code for this GPU", "compile the kernel for this GPU's architecture"
     ),
     214: Failure(E1074, "an uncorrectable memory error (ECC)", "see `nvidia-smi -q -d ECC`"),
-    218: Failure(E1055, "the PTX is invalid", "report this with the log below and the kernel"),
+    218: Failure(E1055, "the PTX is invalid", "report this with the log and the kernel"),
     220: Failure(E1074, "an uncorrectable NVLink error", "see `nvidia-smi nvlink -e`"),
     221: Failure(E1055, "the driver's PTX compiler is missing", "reinstall the NVIDIA driver"),
     222: Failure(E1054, "the PTX version is newer than the driver", _UPDATE),

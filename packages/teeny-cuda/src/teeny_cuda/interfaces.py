@@ -48,11 +48,11 @@ def find_array(array: Any) -> Found | None:
         found = find_array(inner)
         return found and found._replace(info=found.info._replace(dtype=array.dtype))
     interface = _interface_of(array)
-    if interface is not None:
+    has_dlpack = hasattr(array, "__dlpack_device__")
+    # Before version 3 the interface names no stream; through DLPack a producer orders its work.
+    if interface is not None and not (has_dlpack and interface.get("version", 0) < 3):
         return _cuda_interface(array, interface)
-    if hasattr(array, "__dlpack_device__"):
-        return _dlpack(array)
-    return None
+    return _dlpack(array) if has_dlpack else None
 
 
 def _torch(tensor: Any) -> Found:

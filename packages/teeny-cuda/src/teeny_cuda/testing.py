@@ -6,6 +6,7 @@ that a GPU run that tested nothing cannot pass. Importing this module imports py
 
 from __future__ import annotations
 
+import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,13 @@ def gpu() -> Iterator[Device]:
     device = require_gpu()
     yield device
     device.synchronize()
+
+
+def import_library(name: str) -> Any:
+    """An array library; without it the test is skipped. Its warnings on import are ignored."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pytest.importorskip(name)
 
 
 @contextmanager
