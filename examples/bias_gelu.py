@@ -55,11 +55,13 @@ def run(
 ) -> NDArray[Any]:
     """`residual + gelu(x + bias)`; `x` and `residual` of shape (rows, columns), `bias` (columns,)."""
     (m, n), out = x.shape, device.buffer(x.shape, dtype)
-    inputs = [device.buffer(array.shape, dtype) for array in (x, bias, residual)]
-    for buffer, array in zip(inputs, (x, bias, residual), strict=True):
+    x_dev, bias_dev, residual_dev = (device.buffer(a.shape, dtype) for a in (x, bias, residual))
+    for buffer, array in ((x_dev, x), (bias_dev, bias), (residual_dev, residual)):
         buffer.copy_from(array)
     grid = (tl.cdiv(m, BLOCK_M), tl.cdiv(n, BLOCK_N))
-    bias_gelu_residual[grid](*inputs, out, m, n, BLOCK_M=BLOCK_M, BLOCK_N=BLOCK_N)
+    bias_gelu_residual[grid](
+        x_dev, bias_dev, residual_dev, out, m, n, BLOCK_M=BLOCK_M, BLOCK_N=BLOCK_N
+    )
     device.synchronize()
     result: NDArray[Any] = out.to_host()
     return result

@@ -21,7 +21,9 @@ BLOCK = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32, "GROUP": 8}
 
 
 @device_function
-def grouped(pid: i32, tiles_m: i32, tiles_n: i32, GROUP: Const[int]) -> tuple[i32, i32]:
+def grouped(
+    pid: i32, tiles_m: i32 | int, tiles_n: i32 | int, GROUP: Const[int]
+) -> tuple[i32, i32]:
     """Walk GROUP rows of tiles before the next column, so that tiles of B are met again while cached."""
     width = GROUP * tiles_n
     first = (pid // width) * GROUP
