@@ -16,7 +16,10 @@ from teeny_macros import Target, devices
 from teeny_macros.artifact import Artifact, Metadata
 from teeny_macros.protocol import ArrayInfo
 
-GOLDEN = Path(__file__).parent / "golden"
+HERE = Path(__file__).parent
+GOLDEN = HERE / "golden"
+# Kernels that tests and their subprocesses import by name.
+sys.path.insert(0, str(HERE))
 HEADER = """\
 import teeny_triton as tl
 from teeny_macros import device, kernel
