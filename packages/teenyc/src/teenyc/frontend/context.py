@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MAX_DIAGNOSTICS = 20
 # A kernel that unrolls to more statements is a mistake: the back end would take minutes.
-MAX_STATEMENTS = 50_000
+MAX_STATEMENTS = 20_000
 
 
 class Poisoned(Exception):  # noqa: N818 - not an error: what went wrong is reported already

@@ -270,9 +270,9 @@ def _subscript(context: Context, node: ast.Subscript) -> Any:
         return context.handle("operator.getitem", node, arguments)
     if type(owner) not in (tuple, str):
         raise context.fail(E0106, node, operator="[]", what=plain(owner))
-    (only, *more) = index
-    if more or constexpr.has_runtime(only):
+    if constexpr.has_runtime(index):
         raise context.fail(E0210, node.slice, what="the index of a tuple")
+    only = index[0] if len(index) == 1 else index
     return evaluate(context, node, "[]", lambda a, b: a[b], owner, only)
 
 
