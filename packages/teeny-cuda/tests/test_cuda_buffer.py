@@ -285,7 +285,7 @@ def test_allocating_and_releasing_leaves_no_memory_behind(gpu: Device) -> None:
     before = gpu.memory.free
     for _ in range(300):
         gpu.buffer(1 << 22, "f32").fill(0)
-    assert gpu.memory.free == before
+    assert before - gpu.memory.free < 1 << 24  # one buffer; a leak would keep 300
 
 
 @pytest.mark.gpu

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 def test_a_program_tells_its_attributes(device: Device, artifact_of: MakeArtifact) -> None:
     program = device.load(artifact_of("vector_add"))
-    assert program.attributes.ptx_version == 80
-    assert program.attributes.binary_version == 90
+    assert program.attributes.ptx_architecture == 90
+    assert program.attributes.binary_architecture == 90
     assert program.attributes.max_threads_per_block == 128
     assert program.attributes.registers > 0
     assert program.occupancy() == 16
@@ -229,5 +229,6 @@ def test_the_gpu_tells_a_programs_attributes(gpu: Device, artifact_of: MakeArtif
     program = gpu.load(artifact_of("vector_add"))
     assert program.attributes.max_threads_per_block == 128
     assert program.attributes.local_bytes == 0
-    assert program.attributes.ptx_version == 80
+    major, minor = gpu.capability
+    assert program.attributes.binary_architecture == 10 * major + minor
     assert program.occupancy() >= 8

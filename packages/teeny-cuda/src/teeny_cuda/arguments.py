@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from teeny_cuda.device import Device
-    from teeny_cuda.interfaces import Found
+    from teeny_cuda.found import Found
     from teeny_macros.artifact import Param
 
 _SLOT = 8
@@ -94,7 +94,6 @@ def check_arguments(
 
 def _require_array(device: Device, param: Param, value: Any) -> Found:
     found = find_array(value)
-    wanted = f"an array of {param.dtype} on {device.name}"
     if found is None:
         if hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
             raise E1067.error(name=param.name, found="the host", wanted=device.name).help(
@@ -103,13 +102,13 @@ def _require_array(device: Device, param: Param, value: Any) -> Found:
         shown = (
             f"`{value!r}`" if isinstance(value, (int, float, str)) else f"a {type(value).__name__}"
         )
-        raise E1065.error(name=param.name, wanted=wanted, found=shown)
+        raise E1065.error(name=param.name, wanted=_wanted(device, param), found=shown)
     info = found.info
     if info.dtype != param.dtype:
         shown = (
             f"an array of {info.dtype}" if info.dtype else "an array of a dtype unknown to kernels"
         )
-        error = E1065.error(name=param.name, wanted=wanted, found=shown)
+        error = E1065.error(name=param.name, wanted=_wanted(device, param), found=shown)
         raise error.help(f"convert the array, or pass `tl.typed(array, {param.dtype})`")
     if info.device != device.name and info.nbytes:
         raise E1067.error(name=param.name, found=info.device, wanted=device.name).help(
@@ -121,3 +120,7 @@ def _require_array(device: Device, param: Param, value: Any) -> Found:
             "copy the array"
         )
     return found
+
+
+def _wanted(device: Device, param: Param) -> str:
+    return f"an array of {param.dtype} on {device.name}"

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from teeny_cuda.codes import E1069, E1070, E1077
 from teeny_cuda.dtypes import host_dtype, require_dtype
+from teeny_cuda.found import Found
 from teeny_cuda.host import host_array
 from teeny_cuda.stream import order, stream_handle
+from teeny_macros.protocol import ArrayInfo
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,14 +31,15 @@ class Buffer:
     It offers `__cuda_array_interface__` (version 3), so torch and CuPy can read it without a copy.
     """
 
-    __slots__ = ("__weakref__", "_dtype", "_finalizer", "_pointer", "device", "shape")
+    __slots__ = ("__weakref__", "_dtype", "_finalizer", "_found", "_released", "device", "shape")
 
     def __init__(self, device: Device, shape: int | Sequence[int], dtype: str | Any) -> None:
         self.device = device
         self.shape = checked_shape(shape)
         self._dtype = require_dtype(dtype)
-        self._pointer = 0
+        self._released = False
         self._finalizer: Any = None
+        start = 0
         if self.nbytes:
             context = device.context
             with context.bound():
@@ -46,8 +49,9 @@ class Buffer:
                     f"{self._dtype.name}{list(self.shape)} of {self.nbytes} bytes on {device.name}"
                 )
                 raise context.driver.failure("cuMemAlloc", number, what=what)
-            self._pointer = int(pointer)
+            start = int(pointer)
             self._finalizer = weakref.finalize(self, context.release, "cuMemFree", pointer)
+        self._found = Found(ArrayInfo(start, self._dtype.name, self.nbytes, device.name))
 
     @property
     def dtype(self) -> str:
@@ -76,18 +80,23 @@ class Buffer:
         Raises:
             LaunchError: E1069 when the memory was released.
         """
-        if self.is_released:
+        return self.describe().info.pointer
+
+    def describe(self) -> Found:
+        """What a launch asks of an array. Raises E1069 when the memory was released."""
+        if self._released:
             raise E1069.error().note(repr(self)).help("keep the buffer until its last use")
-        return self._pointer
+        return self._found
 
     @property
     def is_released(self) -> bool:
         """Whether the memory was given back."""
-        return self._finalizer is not None and not self._finalizer.alive
+        return self._released
 
     def release(self) -> None:
         """Give the memory back once kernels in flight have ended; a second call does nothing."""
         if self._finalizer is not None:
+            self._released = True
             self._finalizer()
 
     def copy_from(self, array: Any, *, stream: Any = None) -> None:
@@ -196,7 +205,7 @@ class Buffer:
         self.release()
 
     def __repr__(self) -> str:
-        state = "released" if self.is_released else f"at {self._pointer:#x}"
+        state = "released" if self.is_released else f"at {self._found.info.pointer:#x}"
         return f"Buffer({self.dtype}{list(self.shape)} on {self.device.name}, {state})"
 
 

@@ -67,29 +67,36 @@ class Properties(Mapping[str, int]):
 class Device:
     """GPU number `ordinal`, as the driver counts them (CUDA_VISIBLE_DEVICES changes the count).
 
+    `name` is `cuda:0`, as arrays and `device=` name it; `capability` the compute capability.
     Its context is the primary one: memory and streams of torch, CuPy and JAX can be used directly.
 
     Raises:
         LaunchError: E1050 to E1053 when cuda-python, the driver or the GPU is missing.
     """
 
-    __slots__ = ("blocking", "capability", "context", "default_stream", "ordinal", "properties")
+    __slots__ = (
+        "blocking",
+        "capability",
+        "context",
+        "default_stream",
+        "grid_limits",
+        "name",
+        "ordinal",
+        "properties",
+    )
 
     def __init__(self, ordinal: int = 0) -> None:
         self.ordinal = ordinal
+        self.name = f"cuda:{ordinal}"
         self.context = require_context(ordinal)
         self.properties = Properties(self.context)
         self.capability = (
             self.properties["compute_capability_major"],
             self.properties["compute_capability_minor"],
         )
+        self.grid_limits = {axis: self.properties[f"max_grid_dim_{axis}"] for axis in "xyz"}
         self.default_stream = DEFAULT
         self.blocking = env.is_set(env.TEENY_LAUNCH_BLOCKING)
-
-    @property
-    def name(self) -> str:
-        """`cuda:0`, as arrays and `device=` name it."""
-        return f"cuda:{self.ordinal}"
 
     @property
     def model(self) -> str:

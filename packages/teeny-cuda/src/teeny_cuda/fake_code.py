@@ -60,7 +60,7 @@ class Function:
         self.attributes = {
             "MAX_THREADS_PER_BLOCK": self.required_threads or 1024,
             "NUM_REGS": min(255, 8 + sum(map(int, registers))),
-            "PTX_VERSION": module.version,
+            "PTX_VERSION": module.target,
             "BINARY_VERSION": module.target,
         }
 

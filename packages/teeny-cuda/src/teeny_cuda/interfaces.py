@@ -7,28 +7,18 @@ an array is recognized by its attributes, and nothing is copied.
 from __future__ import annotations
 
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 from teeny_cuda.buffer import Buffer
 from teeny_cuda.codes import E1076
 from teeny_cuda.context import current_ordinal, require_context
 from teeny_cuda.dlpack import read_dlpack
 from teeny_cuda.dtypes import dtype_of_typestr, find_dtype
+from teeny_cuda.found import Found
 from teeny_cuda.stream import current_torch_stream, interface_stream
 from teeny_macros.protocol import ArrayInfo
 
 _INVALID_VALUE = 1
-
-
-class Found(NamedTuple):
-    """An array on a GPU. `stream` holds work on it that may be pending (None: there is none).
-
-    With `must_wait` a launch waits for that work also on a stream that its caller chose.
-    """
-
-    info: ArrayInfo
-    stream: int | None = None
-    must_wait: bool = False
 
 
 def find_array(array: Any) -> Found | None:
@@ -39,7 +29,7 @@ def find_array(array: Any) -> Found | None:
             protocol.
     """
     if isinstance(array, Buffer):
-        return Found(ArrayInfo(array.pointer, array.dtype, array.nbytes, array.device.name))
+        return array.describe()
     if getattr(array, "is_cuda", None) is True and hasattr(array, "data_ptr"):
         return _torch(array)
     inner = getattr(array, "array", None)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from teeny_cuda.device import Device
-    from teeny_cuda.interfaces import Found
+    from teeny_cuda.found import Found
     from teeny_cuda.module import Program
     from teeny_macros.diagnostics import TeenyError
 
@@ -31,7 +31,7 @@ def launch(device: Device, program: Program, grid: Any, args: Sequence[Any], str
     streams after it.
     """
     metadata = program.artifact.metadata
-    if program.device != device:
+    if program.device is not device and program.device != device:
         raise E1078.error(
             kernel=metadata.kernel, found=program.device.name, wanted=device.name
         ).help(f"load the artefact on {device.name} too")
@@ -45,12 +45,16 @@ def launch(device: Device, program: Program, grid: Any, args: Sequence[Any], str
     with context.bound():
         for other in others:
             order(context, other, handle)
-        scratch = _Scratch(program, sizes[0] * sizes[1] * sizes[2] * metadata.num_ctas, handle)
-        try:
-            params = program.packer.pack(values, scratch.kernel, scratch.profile)
-            _submit(program, function, sizes, handle, params)
-        finally:
-            scratch.release()
+        if metadata.global_scratch_bytes or metadata.profile_scratch_bytes:
+            blocks = sizes[0] * sizes[1] * sizes[2] * metadata.num_ctas
+            scratch = _Scratch(program, blocks, handle)
+            try:
+                params = program.packer.pack(values, scratch.kernel, scratch.profile)
+                _submit(program, function, sizes, handle, params)
+            finally:
+                scratch.release()
+        else:
+            _submit(program, function, sizes, handle, program.packer.pack(values, 0, 0))
         for other in others:
             order(context, handle, other)
         if device.blocking:
@@ -78,7 +82,7 @@ def checked_grid(device: Device, grid: Any, num_ctas: int) -> tuple[int, int, in
     for axis, size, taken in (("x", x, x * num_ctas), ("y", y, y), ("z", z, z)):
         if size < 0:
             raise E1061.error(grid=f"`{grid!r}`", reason=f"axis {axis} is negative")
-        limit = device.properties[f"max_grid_dim_{axis}"]
+        limit = device.grid_limits[axis]
         if taken > limit:
             allowed = limit // num_ctas if axis == "x" else limit
             raise E1060.error(axis=axis, size=size, device=device.name, limit=allowed).help(
@@ -90,8 +94,10 @@ def checked_grid(device: Device, grid: Any, num_ctas: int) -> tuple[int, int, in
 def _streams(device: Device, stream: Any, arrays: Sequence[Found]) -> tuple[int, list[int]]:
     """The stream of the launch, and the streams that it must be ordered with."""
     pending = [found for found in arrays if found.stream is not None]
+    if stream is None and not pending:
+        return device.default_stream, []
     if stream is None:
-        handle = pending[0].stream if pending else device.default_stream
+        handle = pending[0].stream
     else:
         handle = stream_handle(stream, device)
         pending = [found for found in pending if found.must_wait]

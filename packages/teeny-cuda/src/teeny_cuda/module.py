@@ -38,7 +38,7 @@ _PTX_OF_CUDA = {
 
 
 class Attributes(NamedTuple):
-    """What the driver says of a loaded kernel, per thread or per block.
+    """What the driver says of a loaded kernel, per thread or per block; architectures as 90 for sm_90.
 
     `local_bytes` is what a thread spills and keeps in arrays; `shared_bytes` is the static part
     only.
@@ -49,8 +49,8 @@ class Attributes(NamedTuple):
     shared_bytes: int
     constant_bytes: int
     max_threads_per_block: int
-    ptx_version: int
-    binary_version: int
+    ptx_architecture: int
+    binary_architecture: int
 
 
 class Program:
