@@ -28,7 +28,7 @@ from teeny_triton import Const, Float, Ptr, bf16, f16, f32, f64, i1, i8, i32, i6
 
 
 @pytest.fixture
-def golden(update_golden: bool) -> Callable[[str, str], None]:  # noqa: FBT001 - a fixture
+def golden(update_golden: bool) -> Callable[[str, str], None]:
     """Compare a text with a stored file, or store it with `--update-golden`."""
 
     def compare(name: str, text: str) -> None:
@@ -121,7 +121,7 @@ class FakeProvider:
 
 
 class FakeWorld:
-    """The entry points that launches find: a host, GPUs, and a compiler that only keeps instances."""
+    """The entry points that launches find: a host, GPUs, a compiler that only keeps instances."""
 
     def __init__(self) -> None:
         self.cpu = FakeProvider("cpu", Target.interpret())

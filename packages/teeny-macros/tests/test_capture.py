@@ -143,7 +143,9 @@ def test_text_run_by_exec_is_refused_and_the_remedy_works(monkeypatch: pytest.Mo
 
 
 def test_a_notebook_cell_run_again_gives_the_new_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    for number, text in enumerate((EXECUTED, EXECUTED.replace("store(out, x)", "store(out, x + 1)"))):
+    for number, text in enumerate(
+        (EXECUTED, EXECUTED.replace("store(out, x)", "store(out, x + 1)"))
+    ):
         cell = f"<ipython-input-{number}>"
         lines = text.splitlines(keepends=True)
         monkeypatch.setitem(linecache.cache, cell, (len(text), None, lines, cell))
@@ -219,7 +221,9 @@ def test_a_refusal_points_at_the_function(module: Module) -> None:
 
 
 def test_a_function_whose_first_parameter_is_called_self_is_a_kernel(module: Module) -> None:
-    found: Any = module(f"def make():\n    @kernel\n    def k(self, out, x):\n    {BODY}    return k\n")
+    found: Any = module(
+        f"def make():\n    @kernel\n    def k(self, out, x):\n    {BODY}    return k\n"
+    )
     assert found.make().name == "k"
 
 

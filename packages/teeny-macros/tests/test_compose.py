@@ -149,7 +149,7 @@ def test_every_kind_of_literal_has_its_text(module: Module) -> None:
         "A": "1",
         "B": "-1.5",
         "C": "True",
-        "D": "\"a'\\xe4\\n\"",
+        "D": '"a\'\\xe4\\n"',
         "E": "None",
         "F": "(1, (2.0, 'x'))",
         "G": "(1,)",

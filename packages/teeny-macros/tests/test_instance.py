@@ -15,9 +15,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import identity_kernels
 import pytest
 
-import identity_kernels
 import teeny_macros
 import teeny_triton
 from teeny_macros import KernelInstance, LaunchError, unit
@@ -347,7 +347,10 @@ def fail() -> None:
 
 
 def test_ids_do_not_depend_on_the_hash_seed() -> None:
-    text = f"import sys; sys.path.insert(0, {str(HERE)!r}); import identity_kernels as i; print(i.identities())"
+    text = (
+        f"import sys; sys.path.insert(0, {str(HERE)!r}); "
+        "import identity_kernels; print(identity_kernels.identities())"
+    )
     outputs = {
         subprocess.run(
             [sys.executable, "-c", text],

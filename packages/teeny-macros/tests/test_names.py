@@ -1,4 +1,4 @@
-"""The outside names of a text: locals shadow as in Python, attributes are kept, roles are told apart."""
+"""The outside names of a text: locals shadow as in Python, attributes and roles are kept."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ def uses(text: str) -> dict[str, set[str]]:
         ("def f(x):\n    [y for y in x]\n    return y\n", {"y"}),
         ("def f(x):\n    if (y := x):\n        return y\n", set()),
         ("def f(x):\n    [z := y for y in x]\n    return z\n", set()),
-        ("def f(x):\n    def g(y):\n        z = y\n        return x + w\n    return g(z)\n", {"w", "z"}),
+        (
+            "def f(x):\n    def g(y):\n        z = y\n        return x + w\n    return g(z)\n",
+            {"w", "z"},
+        ),
         ("def f(x):\n    global y\n    y = x\n", set()),
         ("def f(x):\n    global y\n    return y\n", {"y"}),
         ("def f(x):\n    import a.b as c, d.e\n    return c + d\n", set()),

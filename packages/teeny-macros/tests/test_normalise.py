@@ -29,7 +29,7 @@ def norm(text: str, first_line: int = 1) -> Normalised:
 
 
 def without_docstrings(text: str) -> str:
-    """The tree of the first function of `text`, its docstrings, decorators and brackets left out."""
+    """The tree of the first function of `text` without docstrings, decorators and brackets."""
     tree = ast.parse(textwrap.dedent(text)).body[0]
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -62,12 +62,24 @@ def check_positions(source: str, found: Normalised) -> None:
 
 
 EXAMPLES = {
-    "comments go": ("def f(x):  # one\n    # two\n    return x  # three\n", "def f(x):\n    return x\n"),
-    "docstrings go": ('def f(x):\n    """Doc\n\n    string."""\n    return x\n', "def f(x):\n    return x\n"),
-    "concatenated docstrings go": ('def f():\n    "a" \'b\'\n    x = 1', "def f():\n    x = 1\n"),
-    "docstrings in parentheses go": ('def f():\n    ("a"  # c\n     "b")\n    x = 1', "def f():\n    x = 1\n"),
+    "comments go": (
+        "def f(x):  # one\n    # two\n    return x  # three\n",
+        "def f(x):\n    return x\n",
+    ),
+    "docstrings go": (
+        'def f(x):\n    """Doc\n\n    string."""\n    return x\n',
+        "def f(x):\n    return x\n",
+    ),
+    "concatenated docstrings go": ("def f():\n    \"a\" 'b'\n    x = 1", "def f():\n    x = 1\n"),
+    "docstrings in parentheses go": (
+        'def f():\n    ("a"  # c\n     "b")\n    x = 1',
+        "def f():\n    x = 1\n",
+    ),
     "a docstring before a semicolon goes": ('def f():\n    "a"; x = 1', "def f():\n    x = 1\n"),
-    "a docstring and its semicolon go": ('def f():\n    "a";  # c\n    x = 1', "def f():\n    x = 1\n"),
+    "a docstring and its semicolon go": (
+        'def f():\n    "a";  # c\n    x = 1',
+        "def f():\n    x = 1\n",
+    ),
     "a docstring on the line of the def goes": ('def f(): "a"; x = 1', "def f(): x = 1\n"),
     "a body of a docstring becomes pass": ('def f():\n    "a"\n', "def f():\n    pass\n"),
     "the same on one line": ('def f(): "a"', "def f(): pass\n"),
@@ -88,7 +100,10 @@ EXAMPLES = {
     "a method of a string is no docstring": ('def f():\n    "a".b()\n', 'def f():\n    "a".b()\n'),
     "a called string is no docstring": ('def f():\n    ("a")(1)\n', 'def f():\n    ("a")(1)\n'),
     "later strings stay": ('def f():\n    x\n    "a"\n', 'def f():\n    x\n    "a"\n'),
-    "blank lines go": ("def f(x):\n\n    a = x\n   \n\n    return a\n", "def f(x):\n    a = x\n    return a\n"),
+    "blank lines go": (
+        "def f(x):\n\n    a = x\n   \n\n    return a\n",
+        "def f(x):\n    a = x\n    return a\n",
+    ),
     "trailing space goes": ("def f(x):  \n    return x \t \n", "def f(x):\n    return x\n"),
     "inner space stays": ("def f( x ):\n    return  x  +1", "def f( x ):\n    return  x  +1\n"),
     "common indentation goes": ("    def f(x):\n        return x\n", "def f(x):\n    return x\n"),
@@ -202,7 +217,8 @@ def test_other_type_parameters_are_refused(parameters: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "x = 1\n", "def\n", "def f(x:\n", 'def f():\n    x = """\n', "@kernel\nclass A: pass\n"]
+    "text",
+    ["", "x = 1\n", "def\n", "def f(x:\n", 'def f():\n    x = """\n', "@kernel\nclass A: pass\n"],
 )
 def test_what_is_no_function_is_refused(text: str) -> None:
     with pytest.raises(CaptureError) as caught:
@@ -214,7 +230,16 @@ def test_what_is_no_function_is_refused(text: str) -> None:
 
 NAMES = st.sampled_from(["x", "y", "größe", "n_cols", "ptr"])
 STRINGS = st.sampled_from(
-    ['"s"', "'#'", '"""a\n  # b  \n\nc"""', 'f"{x}#"', "r'\\'", 'f"""{x}\n # {y}  \n"""', "b'z'", '"漢"']
+    [
+        '"s"',
+        "'#'",
+        '"""a\n  # b  \n\nc"""',
+        'f"{x}#"',
+        "r'\\'",
+        'f"""{x}\n # {y}  \n"""',
+        "b'z'",
+        '"漢"',
+    ]
 )
 ATOMS = st.one_of(NAMES, STRINGS, st.sampled_from(["1", "0.5", "None", "[1, 2]", "{1: 2}"]))
 COMMENTS = st.sampled_from(["", "  # c", "   ", "# 'q\"", "  # 漢字"])
@@ -244,7 +269,9 @@ def statements(draw: st.DrawFn, depth: int = 2) -> list[str]:
         return [f"{draw(expressions())}; y = {draw(expressions())}{end}{comment}"]
     if kind == 4:
         return [f"{draw(STRINGS)}{comment}"]
-    head = draw(st.sampled_from(["if x:", "for x in y:", "while x:", "def inner(a, b=1):", "class A:"]))
+    head = draw(
+        st.sampled_from(["if x:", "for x in y:", "while x:", "def inner(a, b=1):", "class A:"])
+    )
     return [head + comment, *(f"    {line}" for line in draw(blocks(depth - 1)))]
 
 

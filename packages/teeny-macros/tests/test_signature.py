@@ -70,7 +70,7 @@ def test_annotations_say_what_a_parameter_is(
     text: str,
     kind: str,
     dtype: str | None,
-    future: bool,  # noqa: FBT001 - a parameter of the test
+    future: bool,
 ) -> None:
     (found,) = parameters(module, text, future=future)
     assert (found.kind, found.dtype) == (kind, dtype)

@@ -85,8 +85,11 @@ def number_key(value: Any, form: Form) -> tuple[Any, Number]:
         value = value.value
     elif form is Form.ITEM:
         value = value.item()
-    if isinstance(value, bool | float):
-        return value, Number(typed or python_dtype(value), bool(typed))
+    if isinstance(value, bool):
+        return value, Number(typed or "i1", bool(typed))
+    if isinstance(value, float):
+        return float(value), Number(typed or "f32", bool(typed))
+    value = int(value)
     dtype = typed or python_dtype(value)
     return value, Number(dtype, bool(typed), value % 16 == 0, value == 1)
 

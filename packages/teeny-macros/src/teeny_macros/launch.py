@@ -59,43 +59,42 @@ class Launcher:
         self._site.launch(self._grid, args, kwargs, options, stream, device)
 
 
-class _Prepared:
-    """What one combination led to. The program is compiled and loaded when it first has work."""
+class _Program:
+    """An instance on a device: compiled and loaded when it first has work."""
 
-    __slots__ = (
-        "constants",
-        "device",
-        "instance",
-        "lock",
-        "meta",
-        "narrow",
-        "pin",
-        "program",
-        "run",
-    )
+    __slots__ = ("device", "instance", "loaded", "lock")
 
-    def __init__(
-        self, instance: KernelInstance, device: Device, names: Sequence[str], pin: Any
-    ) -> None:
-        types = dict(instance.specialization.types)
+    def __init__(self, instance: KernelInstance, device: Device) -> None:
         self.instance = instance
         self.device = device
-        self.pin = pin  # keeps objects alive that the key knows by `id`
-        self.run = tuple(at for at, name in enumerate(names) if name in types)
-        self.meta = {**dict(instance.specialization.constants), **instance.options._asdict()}
-        self.narrow: tuple[tuple[int, str], ...] = ()
-        self.program: Any = None
+        self.loaded: Any = None
         self.lock = threading.Lock()
 
     def load(self) -> Any:
         """The loaded program; many threads may ask, one compiles."""
         with self.lock:
-            if self.program is None:
+            if self.loaded is None:
                 artifact = devices.compiler()(self.instance, self.device.target)
                 if getattr(artifact, "source_map", None) is None:
                     artifact.source_map = self.instance.source_map
-                self.program = self.device.load(artifact)
-        return self.program
+                self.loaded = self.device.load(artifact)
+        return self.loaded
+
+
+class _Prepared:
+    """What one combination of arguments led to."""
+
+    __slots__ = ("meta", "narrow", "pin", "program", "run")
+
+    def __init__(self, program: _Program, names: Sequence[str], pin: Any) -> None:
+        specialization = program.instance.specialization
+        types = dict(specialization.types)
+        self.program = program
+        self.pin = pin  # keeps alive what the key knows by its `id`
+        self.run = tuple(at for at, name in enumerate(names) if name in types)
+        self.meta = {**dict(specialization.constants), **program.instance.options._asdict()}
+        # Integers that must be looked at in every launch: where they are, and the dtype they must fit.
+        self.narrow: tuple[tuple[int, str], ...] = ()
 
 
 class LaunchSite:
@@ -118,6 +117,7 @@ class LaunchSite:
             self.parameters = tuple(_fixed(parameter, instance) for parameter in parameters)
         self.signature = binding.CallSignature(self.name, self.parameters)
         self.prepared: dict[Any, _Prepared] = {}
+        self.programs: dict[tuple[KernelInstance, str], _Program] = {}
         # What to do with each argument: 0 compile-time, 1 float, 2 anything else at run time.
         self.actions = tuple(
             0 if parameter.kind == CONST
@@ -152,9 +152,10 @@ class LaunchSite:
         if 0 in size:
             return
         program = found.program
-        if program is None:
-            program = found.load()
-        found.device.launch(program, size, [values[at] for at in found.run], stream=stream)
+        loaded = program.loaded
+        if loaded is None:
+            loaded = program.load()
+        program.device.launch(loaded, size, [values[at] for at in found.run], stream=stream)
 
     def read(
         self, values: list[Any], options: LaunchOptions, device: Any
@@ -242,7 +243,8 @@ class LaunchSite:
             instance = self.instance
             self.check_hints(instance, elements)
         self.check_writes(instance, elements)
-        found = _Prepared(instance, chosen, list(elements), device)
+        program = self.programs.setdefault((instance, chosen.name), _Program(instance, chosen))
+        found = _Prepared(program, list(elements), device)
         found.narrow = tuple(
             (at, types[name].dtype)
             for at, name in enumerate(elements)

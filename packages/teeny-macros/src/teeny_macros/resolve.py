@@ -133,7 +133,7 @@ class Resolver:
                     types[parameter.name] = declared
             elif found.kind == NONE:
                 if parameter.kind == SCALAR:
-                    raise self.mistyped(parameter, "None")
+                    raise self.mistyped(parameter, "None", help_="only pointers may be None")
             elif found.number is not None:
                 types[parameter.name] = self.number(parameter, found)
             else:
@@ -158,11 +158,11 @@ class Resolver:
             return None if bound is None else Type(parameter.kind, bound[0])
         return Type(parameter.kind, parameter.dtype)
 
-    def mistyped(self, parameter: Parameter, found: str, *, help_: str = "") -> Exception:
+    def mistyped(self, parameter: Parameter, found: str, *, help_: str) -> Exception:
         declared = self.declared(parameter)
         wanted = f"`{declared.text}`" if declared is not None else f"a {parameter.kind}"
         error = E1007.error(name=parameter.name, kernel=self.kernel, wanted=wanted, found=found)
-        return error.help(help_) if help_ else error
+        return error.help(help_)
 
     def bind_typed(self, parameter: Parameter, found: Given) -> None:
         """Check what has a dtype of its own against the annotation."""
