@@ -137,17 +137,19 @@ class Driver:
 
     def attempt(self, name: str, *args: Any) -> tuple[int, Any]:
         """The result of the driver function `name` and its value: None, one, or several."""
+        function = getattr(self.api, name, None)
+        if function is None:
+            raise self._lacks(name, "cuda-python does not know it")
         try:
-            answer = getattr(self.api, name)(*args)
-        except (AttributeError, RuntimeError) as error:
-            # cuda-python reports a function that this driver does not have as a RuntimeError.
-            raise (
-                E1054.error(version=self.version_text, what=f"`{name}`")
-                .note(str(error))
-                .help(_UPDATE)
-            ) from error
+            answer = function(*args)
+        except RuntimeError as error:  # so cuda-python reports a function that the driver lacks
+            raise self._lacks(name, str(error)) from error
         values = answer[1:]
         return int(answer[0]), values[0] if len(values) == 1 else values or None
+
+    def _lacks(self, name: str, reason: str) -> TeenyError:
+        error = E1054.error(version=self.version_text, what=f"`{name}`")
+        return error.note(reason).help(_UPDATE)
 
     def call(self, name: str, *args: Any) -> Any:
         """The value of the driver function `name`. Raises the coded error of its result."""

@@ -38,10 +38,10 @@ _PTX_OF_CUDA = {
 
 
 class Attributes(NamedTuple):
-    """What the driver says of a loaded kernel, per thread or per block; architectures as 90 for sm_90.
+    """What the driver says of a loaded kernel, per thread or per block.
 
     `local_bytes` is what a thread spills and keeps in arrays; `shared_bytes` is the static part
-    only.
+    only. Architectures read 90 for sm_90.
     """
 
     registers: int
