@@ -34,11 +34,13 @@ def _without_decorators(text: str) -> str:
 
 
 def _is_const(arg: ast.arg) -> bool:
-    return arg.annotation is not None and ast.unparse(arg.annotation).startswith(("Const", "tl.con"))
+    return arg.annotation is not None and ast.unparse(arg.annotation).startswith(
+        ("Const", "tl.con")
+    )
 
 
 def entry_text(text: str) -> str:
-    """The entry point of the last function of `text`: constants have defaults, other parameters types."""
+    """The entry point of the last function of `text`, whose constants have defaults."""
     node = [stmt for stmt in ast.parse(text).body if isinstance(stmt, ast.FunctionDef)][-1]
     args = [arg for arg in node.args.args if not _is_const(arg)]
     typed = ", ".join(ast.unparse(arg) for arg in args)

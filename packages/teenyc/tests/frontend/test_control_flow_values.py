@@ -1,4 +1,4 @@
-"""Control flow gives Python's own results: each kernel runs in the interpreter and, as it is, in Python."""
+"""Control flow gives Python's results: kernels run in the interpreter and, unchanged, in Python."""
 
 from __future__ import annotations
 
@@ -194,8 +194,16 @@ def expressions(draw: st.DrawFn) -> str:
     left, right = draw(ATOMS), draw(ATOMS)
     form = draw(
         st.sampled_from(
-            ["{l}", "({l} + {r})", "({l} * 3 - {r})", "({l} ^ {r})", "pick({l}, {r})"]
-            + ["({l} if {l} < {r} else {r})", "tl.load(x_ptr + ({l} & 7))", "twice({l})[1]"]
+            [
+                "{l}",
+                "({l} + {r})",
+                "({l} * 3 - {r})",
+                "({l} ^ {r})",
+                "pick({l}, {r})",
+                "twice({l})[1]",
+                "({l} if {l} < {r} else {r})",
+                "tl.load(x_ptr + ({l} & 7))",
+            ]
         )
     )
     return form.format(l=left, r=right) + " & 63"
@@ -208,7 +216,9 @@ def conditions(draw: st.DrawFn) -> str:
         f"{draw(ATOMS)} {draw(st.sampled_from(['<', '==', '!=', '>=']))} {draw(ATOMS)}"
         for _ in range(draw(st.integers(1, 2)))
     ]
-    return draw(st.sampled_from(["", "not "])) + draw(st.sampled_from([" and ", " or "])).join(parts)
+    return draw(st.sampled_from(["", "not "])) + draw(st.sampled_from([" and ", " or "])).join(
+        parts
+    )
 
 
 @st.composite
@@ -242,13 +252,12 @@ def blocks(draw: st.DrawFn, depth: int = 0, *, in_loop: bool = False) -> list[st
 def _loop(draw: st.DrawFn, kind: str, depth: int, *, in_loop: bool) -> list[str]:
     head = f"for i{depth} in range({draw(NAMES)} & 3):"
     if kind == "while":
-        head = f"while ({draw(NAMES)} & 31) > 5:"
+        head = f"while fuel{depth} > 0 and ({draw(NAMES)} & 31) > 5:"
     elif kind == "static":
         head = f"for i{depth} in tl.static_range({draw(st.integers(0, 2))}):"
     body = _indented(draw(blocks(depth + 1, in_loop=in_loop or kind != "static")))
     if kind == "while":
-        name = head[7]
-        return [head, *body, f"    {name} = ({name} & 31) - 1 if ({name} & 31) < 20 else 4"]
+        return [f"fuel{depth} = 4", head, *body, f"    fuel{depth} -= 1"]
     return [head, *body]
 
 

@@ -1,10 +1,11 @@
-"""Whatever the text, the front end answers with a module or with coded errors at places in the text."""
+"""Whatever the text, the front end answers with a module or with coded errors at places in it."""
 
 from __future__ import annotations
 
 import io
 import re
 import tokenize
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,15 +43,66 @@ def _kernels() -> list[str]:
 
 KERNELS = _kernels()
 ATOMS = [
-    *("n", "x_ptr", "tl", "f32", "0", "1", "(-1)", "2.5", "1e400", "'a'", "None", "True", "(n, 1)", "()"),
+    *(
+        "n",
+        "x_ptr",
+        "tl",
+        "f32",
+        "0",
+        "1",
+        "(-1)",
+        "2.5",
+        "1e400",
+        "'a'",
+        "None",
+        "True",
+        "(n, 1)",
+        "()",
+    ),
     *("tl.load(x_ptr)", "tl.arange(0, 16)", "tl.sum", "tl.zeros((4, 4), f32)", "x_ptr.dtype", "k"),
     *("tl.load(x_ptr + tl.arange(0, 16))", "max", "len", "float", "tl.Axis.X", "tl.cdiv", "f'{n}'"),
-    *("(n if n else 2)", "(n < 3)", "(n and 3 or x_ptr)", "tl.arange(0, 4)[:, None]", "range(n)", "_"),
+    *(
+        "(n if n else 2)",
+        "(n < 3)",
+        "(n and 3 or x_ptr)",
+        "tl.arange(0, 4)[:, None]",
+        "range(n)",
+        "_",
+    ),
 ]
 WORDS = [
     *("if", "else", "for", "while", "return", "break", "in", "not", "and", "is", "lambda", "None"),
-    *("n", "x_ptr", "tl", "range", "f32", "0", "1", "-1", "2.5", "1e400", "'a'", "[", "]", "(", ")"),
-    *("tl.load", "tl.arange(0, 16)", "tl.sum", "x.T", "x.shape", "*", "**", "//", "<<", "<", "=", ":"),
+    *(
+        "n",
+        "x_ptr",
+        "tl",
+        "range",
+        "f32",
+        "0",
+        "1",
+        "-1",
+        "2.5",
+        "1e400",
+        "'a'",
+        "[",
+        "]",
+        "(",
+        ")",
+    ),
+    *(
+        "tl.load",
+        "tl.arange(0, 16)",
+        "tl.sum",
+        "x.T",
+        "x.shape",
+        "*",
+        "**",
+        "//",
+        "<<",
+        "<",
+        "=",
+        ":",
+    ),
     *("~", "@", ",", ".", "tl.zeros((4, 4), f32)", "max", "len", "float", "é", "🐍", "\n", "    "),
 ]
 
@@ -67,7 +119,7 @@ def _tokens(text: str) -> list[str]:
         starts.append(starts[-1] + len(line))
     cuts = sorted({starts[min(r - 1, len(lines))] + c for pair in ends for r, c in pair})
     cuts = [0, *(c for c in cuts if 0 < c < len(text)), len(text)]
-    return [text[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
+    return [text[a:b] for a, b in pairwise(cuts)]
 
 
 @st.composite
@@ -78,7 +130,9 @@ def mutated_kernels(draw: st.DrawFn) -> str:
         at = draw(st.integers(0, len(tokens) - 1))
         other = draw(st.integers(0, len(tokens) - 1))
         names = [i for i, token in enumerate(tokens) if re.fullmatch(r"\w+", token)]
-        match draw(st.sampled_from(["atom", "atom", "delete", "double", "swap", "replace", "insert"])):
+        match draw(
+            st.sampled_from(["atom", "atom", "delete", "double", "swap", "replace", "insert"])
+        ):
             case "atom" if names:
                 tokens[draw(st.sampled_from(names))] = draw(st.sampled_from(ATOMS))
             case "delete" if len(tokens) > 1:
@@ -96,20 +150,22 @@ def mutated_kernels(draw: st.DrawFn) -> str:
 
 def check(unit: Unit) -> None:
     """Lower; what is wrong must be a coded error with a place inside the unit."""
+    fault = None
     try:
-        module = lower_unit(unit)
+        verify_module(lower_unit(unit))
     except TeenyError as error:
-        assert not isinstance(error, InternalError), str(error)
-        assert 0 < len(error.diagnostics) < MAX_DIAGNOSTICS + 5
-        last = unit.body.count("\n") + 1
-        for diagnostic in error.diagnostics:
-            assert diagnostic.span is not None or diagnostic.code == "E0214", diagnostic.code
-            for label in diagnostic.labels:
-                assert label.span.file == unit.file
-                assert 1 <= label.span.line <= last
-                assert (label.span.line, label.span.column) < label.span[3:]
-    else:
-        verify_module(module)
+        fault = error
+    if fault is None:
+        return
+    assert not isinstance(fault, InternalError), str(fault)
+    assert 0 < len(fault.diagnostics) < MAX_DIAGNOSTICS + 5
+    last = unit.body.count("\n") + 1
+    for diagnostic in fault.diagnostics:
+        assert diagnostic.span is not None or diagnostic.code == "E0214", diagnostic.code
+        for label in diagnostic.labels:
+            assert label.span.file == unit.file
+            assert 1 <= label.span.line <= last
+            assert (label.span.line, label.span.column) < label.span[3:]
 
 
 @SETTINGS

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from teenyc.frontend.parser import Source
     from teenyc.frontend.scope import Scope
 
-POSITIONAL, KEYWORD, STAR = "positional", "keyword", "star"
+POSITIONAL, POSITIONAL_ONLY, KEYWORD, STAR = "positional", "positional-only", "keyword", "star"
 
 
 class Parameter(NamedTuple):
@@ -98,9 +98,9 @@ def parse_parameters(node: ast.FunctionDef, source: Source) -> tuple[Parameter, 
     plain = [*args.posonlyargs, *args.args]
     defaults: list[ast.expr | None] = [None] * (len(plain) - len(args.defaults))
     for arg, default in zip(plain, [*defaults, *args.defaults], strict=True):
-        found.append(
-            Parameter(arg.arg, POSITIONAL, default, is_const_annotation(arg.annotation), arg)
-        )
+        kind = POSITIONAL_ONLY if arg in args.posonlyargs else POSITIONAL
+        is_const = is_const_annotation(arg.annotation)
+        found.append(Parameter(arg.arg, kind, default, is_const, arg))
     if args.vararg is not None:
         arg = args.vararg
         found.append(Parameter(arg.arg, STAR, None, is_const_annotation(arg.annotation), arg))
@@ -143,7 +143,7 @@ def bind(
     keyword) and E0207 (given twice), each at its own argument.
     """
     bound: dict[str, Argument] = {}
-    positional = [p for p in parameters if p.kind == POSITIONAL]
+    positional = [p for p in parameters if p.kind in (POSITIONAL, POSITIONAL_ONLY)]
     star = next((p for p in parameters if p.kind == STAR), None)
     plain = [a for a in arguments if a.keyword is None]
     for parameter, argument in zip(positional, plain, strict=False):
@@ -154,7 +154,7 @@ def bind(
         bound[star.name] = Argument(tuple(a.value for a in extra), place)
     elif extra:
         raise _too_many(name, len(positional), len(plain), extra[0])
-    known = {p.name for p in parameters if p.kind != STAR}
+    known = {p.name for p in parameters if p.kind in (POSITIONAL, KEYWORD)}
     for argument in arguments:
         keyword = argument.keyword
         if keyword is None:
