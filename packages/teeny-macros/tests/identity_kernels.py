@@ -3,7 +3,7 @@
 The odd layout is the point: it must not change with a formatter or a Python version.
 """
 
-# ruff: noqa
+# ruff: noqa: ANN001, ANN201, D209, D300, D415, E702, F841, W291
 # mypy: ignore-errors
 
 from __future__ import annotations

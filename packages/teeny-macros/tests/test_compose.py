@@ -54,7 +54,8 @@ def test_helpers_and_literals_are_followed_transitively(module: Module) -> None:
         "m0": "OFFSET = 3\nSCALE = 0.5\n"
         "def helper(x):\n    return inner(x) + OFFSET\n"
         "def inner(x):\n    return x * SCALE\n",
-        "kernel": "import teeny_triton as tl\nfrom teeny_triton import Ptr, f32\nfrom m0 import helper\n"
+        "kernel": "import teeny_triton as tl\nfrom teeny_triton import Ptr, f32\n"
+        "from m0 import helper\n"
         "def k(out: Ptr[f32]) -> None:\n    tl.store(out, helper(tl.load(out)))\n",
     }
     assert [helper.captured.name for helper in found.k.helpers] == ["helper", "inner"]

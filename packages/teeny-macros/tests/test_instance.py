@@ -75,6 +75,62 @@ def test_the_ids_are_the_same_on_every_python(version: str) -> None:
     assert json.loads(done.stdout) == json.loads(stored)
 
 
+PEP_695 = """
+from typing import TypeVar
+import teeny_triton as tl
+from teeny_macros import device, kernel
+from teeny_triton import Const, Float, Ptr, f16, f32, i32
+D = TypeVar("D", bound=Float)
+@device
+def old_helper(x: D) -> D:
+    return tl.exp(x.to(D))
+@kernel
+def old(x: Ptr[D], n: i32 | int) -> None:
+    tl.store(x, old_helper(tl.load(x)).to(D))
+def make():
+    @device
+    def old_helper[D: Float](x: D) -> D:
+        return tl.exp(x.to(D))
+    @kernel
+    def old[D: Float](x: Ptr[D], n: i32 | int) -> None:
+        tl.store(x, old_helper(tl.load(x)).to(D))
+    @kernel
+    def two[D: (f16, f32), E](x: Ptr[D], y: Ptr[E]) -> None:
+        tl.store(x, tl.load(y).to(D))
+    return old, two
+new, two = make()
+for kernel in (old, new):
+    print(kernel.instantiate(D=f32).id, [(p.kind, p.dtype) for p in kernel.parameters])
+print([line for line in two.instantiate(D=f16, E=i32).source.split("\\n") if "TypeVar" in line])
+try:
+    two.instantiate(D=i32, E=i32)
+except Exception as error:
+    print(error.code)
+"""
+
+
+def test_headers_with_type_parameters_mean_what_the_older_form_means(tmp_path: Path) -> None:
+    python = find_python("3.12") or find_python("3.13")
+    if python is None:
+        pytest.skip("Python 3.12 or newer is not installed")
+    path = tmp_path / "pep_695.py"
+    path.write_text(PEP_695, encoding="utf-8")
+    sources = [str(Path(str(found.__file__)).parents[1]) for found in (teeny_macros, teeny_triton)]
+    done = subprocess.run(
+        [python, "-S", str(path)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sources), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    old, new, variables, code = done.stdout.splitlines()
+    assert old == new
+    assert variables == str(['D = TypeVar("D", f16, f32)', 'E = TypeVar("E")'])
+    assert code == "E1009"
+
+
 def instance(module: Module, text: str = COPY, **options: Any) -> KernelInstance:
     found: Any = module(text, **options)
     made: KernelInstance = found.copy.instantiate()

@@ -93,7 +93,7 @@ class _Prepared:
         self.pin = pin  # keeps alive what the key knows by its `id`
         self.run = tuple(at for at, name in enumerate(names) if name in types)
         self.meta = {**dict(specialization.constants), **program.instance.options._asdict()}
-        # Integers that must be looked at in every launch: where they are, and the dtype they must fit.
+        # Integers to look at in every launch: where they are, and the dtype they must fit.
         self.narrow: tuple[tuple[int, str], ...] = ()
 
 

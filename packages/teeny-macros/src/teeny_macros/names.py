@@ -42,7 +42,10 @@ def parse_function(text: str, file: str = "<text>") -> ast.FunctionDef:
             warnings.simplefilter("ignore")  # invalid escapes are the author's business
             node = ast.parse(text).body[0]
     except SyntaxError as error:
-        raise E0029.at(Span.point(file, error.lineno or 1), reason=error.msg) from None
+        place = Span.point(file, error.lineno or 1)
+        raise E0029.at(place, reason=error.msg).help(
+            "use the syntax of the Python version that runs"
+        ) from None
     assert isinstance(node, ast.FunctionDef)
     return node
 

@@ -98,7 +98,7 @@ def normalise(lines: Sequence[str], first_line: int = 1, file: str = "<text>") -
 
 
 def _unreadable(file: str, line: int, reason: str) -> TeenyError:
-    return E0029.at(Span.point(file, line), reason=reason)
+    return E0029.at(Span.point(file, line), reason=reason).help("give the text of one function")
 
 
 # --- finding the tokens of the function ---------------------------------------------------------

@@ -7,9 +7,12 @@ everything but the DSL module.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from teeny_macros.codes import E0020, E0021
+
+if TYPE_CHECKING:
+    from teeny_macros.diagnostics import TeenyError
 
 FORMAT = 1
 LANGUAGE = 1
@@ -62,7 +65,7 @@ class Unit(NamedTuple):
             if module.name == name:
                 return line
             line += module.line_count
-        raise E0020.error(reason=f"it has no module `{name}`")
+        raise _damaged(f"it has no module `{name}`")
 
     def render(self) -> str:
         """The text that `parse` reads back."""
@@ -80,11 +83,18 @@ class Unit(NamedTuple):
         return "\n".join(head) + "\n" + "".join(module.text for module in modules)
 
 
+def _damaged(reason: str) -> TeenyError:
+    return E0020.error(reason=reason).help("make it anew: `kernel.instantiate(...).unit(...)`")
+
+
 def parse(text: str) -> Unit:
     """Take a unit's text apart. Raises E0020 (damaged) or E0021 (a version that is not known)."""
-    lines = text.splitlines(keepends=True)
+    # Only "\n" ends a line here: a string of the kernel may hold a form feed or U+2028.
+    lines = [f"{line}\n" for line in text.split("\n")]
+    if lines[-1] == "\n":
+        lines.pop()
     if not lines or not lines[0].startswith(_MAGIC):
-        raise E0020.error(reason="its first line is not `# teeny-unit 1`")
+        raise _damaged("its first line is not `# teeny-unit 1`")
     if lines[0].strip() != f"{_MAGIC}{FORMAT}":
         raise E0021.error(
             what="unit format", version=lines[0][len(_MAGIC) :].strip(), known=FORMAT
@@ -99,12 +109,12 @@ def parse(text: str) -> Unit:
         elif len(words) == 2:
             fields[words[0]] = words[1]
         else:
-            raise E0020.error(reason=f"line {at + 1} of its header cannot be read")
+            raise _damaged(f"line {at + 1} of its header cannot be read")
         at += 1
     at += 1  # the lone `#`
     missing = [key for key in ("language", "dsl", "kernel") if key not in fields]
     if missing or not fields["language"].isdigit():
-        raise E0020.error(reason=f"its header lacks {', '.join(missing) or 'a language number'}")
+        raise _damaged(f"its header lacks {', '.join(missing) or 'a language number'}")
     if int(fields["language"]) != LANGUAGE:
         raise E0021.error(what="language", version=fields["language"], known=LANGUAGE).help(
             "bring both to matching versions: `pip install -U teeny-triton teenyc`"
@@ -112,11 +122,11 @@ def parse(text: str) -> Unit:
     modules: list[UnitModule] = []
     for name, count in counts:
         if at + count > len(lines):
-            raise E0020.error(reason=f"module `{name}` is cut short")
+            raise _damaged(f"module `{name}` is cut short")
         modules.append(UnitModule(name, "".join(lines[at : at + count])))
         at += count
     if at != len(lines):
-        raise E0020.error(reason="it has text after its last module")
+        raise _damaged("it has text after its last module")
     dsl = next((module.text for module in modules if module.name == DSL_MODULE), None)
     return Unit(
         fields["kernel"],
