@@ -1,97 +1,87 @@
 """Runs every code block of the documentation and of the README as a reader would.
 
-`py` blocks of a page run in order as one program; a `text` block right after one must occur in
-what the page prints. `sh` blocks may only use the commands named here; our own commands with
-`--help`, `--version` or `--explain` are run.
+The `py` blocks of a page run in order in one process, our own commands in `sh` blocks after them;
+the `text`, `mlir`, `llvm` or `ptx` block right after one is all that it prints, or the coded error
+that it ends with. A page with `<!-- needs triton 3.9 -->` shows what that version writes.
+`--update-golden` puts the real output into the pages.
 """
 
 from __future__ import annotations
 
-import re
-import shutil
-import subprocess
-import sys
-from itertools import pairwise
+from importlib import metadata
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+import doc_pages
+from doc_pages import ROOT
+
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
-FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-OWN_COMMANDS = {"teeny", "teenyc"}
-COMMANDS = OWN_COMMANDS | {"cd", "git", "ls", "nox", "pip", "python", ".ci/run"}
-QUICK_OPTIONS = {"--version", "--help", "--explain"}
-
-
-class Block(NamedTuple):
-    """One fenced block: its language, the words after it, its text and its line."""
-
-    language: str
-    words: str
-    text: str
-    line: int
-
-
-def blocks(page: Path) -> list[Block]:
-    text = page.read_text(encoding="utf-8")
-    return [
-        Block(found[1], found[2].strip(), found[3], text.count("\n", 0, found.start()) + 1)
-        for found in FENCE.finditer(text)
-    ]
-
-
-def with_code(language: str) -> list[Path]:
-    return [page for page in PAGES if any(block.language == language for block in blocks(page))]
+CHECKED = {"py", "sh", "toml", *doc_pages.OUTPUTS}
+COMMANDS = doc_pages.OWN_COMMANDS | {"cd", "git", "ls", "nox", "pip", "python", ".ci/run"}
 
 
 def name(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
+RUN = [page for page in PAGES if any(doc_pages.is_run(block) for block in doc_pages.blocks(page))]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_every_block_names_a_language_that_is_checked(page: Path) -> None:
-    checked = {"py", "sh", "text", "mlir", "ptx", "toml", "json"}
-    assert [block for block in blocks(page) if block.language not in checked] == []
+    found = doc_pages.blocks(page)
+    assert [block.line for block in found if block.language not in CHECKED] == []
+    assert page.read_text(encoding="utf-8").count("```") == 2 * len(found)
 
 
-@pytest.mark.parametrize("page", with_code("py"), ids=name)
-def test_the_program_of_a_page_runs_and_prints_what_the_page_shows(
-    page: Path, tmp_path: Path
+@pytest.mark.parametrize("page", RUN, ids=name)
+def test_a_page_runs_and_shows_what_comes_out(
+    page: Path, tmp_path: Path, update_golden: bool
 ) -> None:
-    program = tmp_path / f"{page.stem.replace('-', '_')}.py"
-    found = blocks(page)
-    program.write_text("\n".join(block.text for block in found if block.language == "py"), "utf-8")
-    done = subprocess.run(
-        [sys.executable, str(program)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=100,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    for before, block in pairwise(found):
-        if block.language == "text" and before.language == "py":
-            assert block.text.strip() in done.stdout, f"{name(page)}:{block.line}"
+    require(page)
+    shown = doc_pages.run(page, tmp_path)
+    if update_golden:
+        doc_pages.rewrite(page, shown)
+    wrong = [f"{name(page)}:{one.block.line} gives\n{one.output}" for one in shown if not one.holds]
+    assert not wrong, "\n".join(wrong)
 
 
-def commands(page: Path) -> list[list[str]]:
-    lines = [
-        line.split("#")[0]
-        for block in blocks(page)
-        if block.language == "sh"
-        for line in block.text.splitlines()
-    ]
-    return [words for line in lines for part in line.split("&&") if (words := part.split())]
+def require(page: Path) -> None:
+    """Skip a page whose output comes from a version of a distribution that is not here."""
+    needed = doc_pages.needs(page)
+    if needed is None:
+        return
+    distribution, version = needed
+    try:
+        found = metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        pytest.skip(f"{distribution} is not installed")
+    if not f"{found}.".startswith(f"{version}."):
+        pytest.skip(f"the page shows {distribution} {version}, and {found} is installed")
 
 
-@pytest.mark.parametrize("page", with_code("sh"), ids=name)
+def test_pages_show_the_newest_triton_that_is_supported() -> None:
+    noxfile = (ROOT / "noxfile.py").read_text(encoding="utf-8")
+    for page in PAGES:
+        needed = doc_pages.needs(page)
+        if needed is not None:
+            assert needed[0] == "triton", name(page)
+            assert f'"{needed[1]}")\nEXTRAS' in noxfile, f"{name(page)} shows {needed[1]}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
 def test_the_commands_of_a_page_exist(page: Path) -> None:
-    for words in commands(page):
+    found = [block for block in doc_pages.blocks(page) if block.language == "sh"]
+    for words in [words for block in found for words in doc_pages.commands(block)]:
         assert words[0] in COMMANDS, words
-        if words[0] in OWN_COMMANDS and QUICK_OPTIONS & set(words):
-            script = shutil.which(words[0], path=str(Path(sys.executable).parent))
-            assert script is not None, words[0]
-            subprocess.run([script, *words[1:]], capture_output=True, check=True, timeout=60)
+        if words[0] in doc_pages.OWN_COMMANDS:
+            assert doc_pages.own_command(words[0]).is_file()
+
+
+def test_an_output_that_the_page_does_not_show_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```py\nprint(1)\n```\n\n```text\n2\n```\n\n```py\nprint(3)\n```\n", "utf-8")
+    assert [one.holds for one in doc_pages.run(page, tmp_path)] == [False, False]
+    doc_pages.rewrite(page, doc_pages.run(page, tmp_path))
+    assert [one.holds for one in doc_pages.run(page, tmp_path)] == [True, False]
