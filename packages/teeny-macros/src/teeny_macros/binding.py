@@ -121,6 +121,9 @@ class CallSignature:
         self.positional = sum(parameter.passing != "keyword" for parameter in parameters)
         self.defaults = tuple(parameter.default for parameter in parameters)
         self.unset = tuple(MISSING for _ in parameters)
+        self.required = tuple(
+            at for at, parameter in enumerate(parameters) if not parameter.has_default
+        )
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """One value for each parameter.
@@ -129,8 +132,8 @@ class CallSignature:
             LaunchError: E1003-E1006 and E1011.
         """
         values = self.fill(args, kwargs, self.defaults)
-        for value in values:
-            if value is MISSING:
+        for at in self.required:
+            if values[at] is MISSING:
                 self.reject_missing(values)
         return values
 

@@ -173,11 +173,12 @@ class KernelInstance:
 
     def on(self, grid: Any, *, stream: Any = None, device: Any = None) -> Callable[..., None]:
         """A launcher over `grid` on a stream and device."""
-        from teeny_macros.launch import Launcher, LaunchSite
-
         if self._launches is None:
+            from teeny_macros.launch import LaunchSite
+
             self._launches = LaunchSite(self.parameters, instance=self)
-        return Launcher(self._launches, grid, self.options, stream, device)
+        launcher: Callable[..., None] = self._launches.launcher(grid, self.options, stream, device)
+        return launcher
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, KernelInstance) and self.id == other.id

@@ -133,13 +133,11 @@ class Kernel(SourceFunction, Generic[P]):
 
         An int, up to three ints, or a function of the compile-time values.
         """
-        return self.on(grid)
+        return self._site().launcher(grid, self._options)
 
     def on(self, grid: Grid, *, stream: Any = None, device: Any = None) -> Callable[P, None]:
         """A launcher over `grid`, on a stream and on a device (`"cuda:1"` or an object)."""
-        from teeny_macros.launch import Launcher
-
-        return Launcher(self._site(), grid, self._options, stream, device)
+        return self._site().launcher(grid, self._options, stream, device)
 
     def options(
         self,

@@ -14,7 +14,15 @@ from teeny_macros import binding, devices, env
 from teeny_macros.binding import Array, Number
 from teeny_macros.codes import E1010, E1014, E1015, E1016, E1017, E1019, E1020, E1021
 from teeny_macros.options import LaunchOptions
-from teeny_macros.resolve import FLOATS, INTEGERS, NONE, Given, Resolver, checked_constant
+from teeny_macros.resolve import (
+    FLOATS,
+    INTEGERS,
+    NONE,
+    Given,
+    Resolver,
+    checked_constant,
+    python_dtype,
+)
 from teeny_macros.signature import CONST, POINTER, SCALAR
 
 if TYPE_CHECKING:
@@ -25,7 +33,6 @@ if TYPE_CHECKING:
     from teeny_macros.protocol import Device, Grid
     from teeny_macros.signature import Parameter
 
-_ALIGNMENT = 16
 _OPTION_NAMES = frozenset(LaunchOptions._fields)
 
 
@@ -126,6 +133,12 @@ class LaunchSite:
             for parameter in self.parameters
         )  # fmt: skip
 
+    def launcher(
+        self, grid: Any, options: LaunchOptions, stream: Any = None, device: Any = None
+    ) -> Launcher:
+        """A launcher over `grid`."""
+        return Launcher(self, grid, options, stream, device)
+
     def launch(
         self,
         grid: Any,
@@ -162,37 +175,40 @@ class LaunchSite:
     ) -> tuple[Any, str | None]:
         """The combination that a call stands for, and where its arrays are.
 
-        Unwraps typed numbers.
+        Typed numbers in `values` become plain ones. The tuples are those of `Array` and `Number`,
+        plain here because this runs in every launch.
         """
         key: list[Any] = [options, device if isinstance(device, str) else id(device), None]
         place: str | None = None
         for at, action in enumerate(self.actions):
             value = values[at]
+            kind = type(value)
             if action == 0:
-                key.append(binding.constant_key(value))
+                key.append((kind, value) if kind is int else binding.constant_key(value))
+                continue
+            if kind is int and action == 2:
+                small = -(2**31) <= value < 2**31
+                dtype = "i32" if small else python_dtype(value)
+                key.append((dtype, False, value & 15 == 0, value == 1))
+                continue
+            form = binding.FORMS.get(kind) or binding.form_of(kind)
+            if form is _ARRAY:
+                info = devices.describe(value)
+                if info is None:
+                    values[at], info = self.unwrapped(at, value)
+                key.append((info.dtype, info.pointer & 15 == 0, info.readonly))
+                if place is None:
+                    place = info.device
+                elif place != info.device:
+                    self.reject_places(values, at, place, info.device)
+            elif form is _NONE:
+                key.append(None)
             else:
-                kind = type(value)
-                form = binding.FORMS.get(kind)
-                if form is None:
-                    form = binding.form_of(kind)
-                if form is binding.Form.ARRAY:
-                    info = devices.describe(value)
-                    if info is None:
-                        value, info = self.unwrapped(at, value)
-                        values[at] = value
-                    key.append(Array(info.dtype, info.pointer % _ALIGNMENT == 0, info.readonly))
-                    if place is None:
-                        place = info.device
-                    elif place != info.device:
-                        self.reject_places(values, at, place, info.device)
-                elif form is binding.Form.NONE:
-                    key.append(None)
-                else:
-                    value, element = binding.number_key(value, form)
-                    if action == 1 and not element.typed and element.dtype != "i1":
-                        value, element = float(value), _ANY_FLOAT
-                    values[at] = value
-                    key.append(element)
+                value, element = binding.number_key(value, form)
+                if action == 1 and not element.typed:
+                    value, element = float(value), _ANY_FLOAT
+                values[at] = value
+                key.append(tuple(element))
         key[2] = place
         return tuple(key), place
 
@@ -219,9 +235,8 @@ class LaunchSite:
     ) -> _Prepared:
         """Check a combination and make its instance; nothing is compiled yet."""
         chosen = self.choose_device(values, place, device)
-        elements = dict(
-            zip((parameter.name for parameter in self.parameters), key[3:], strict=True)
-        )
+        names = [parameter.name for parameter in self.parameters]
+        elements = dict(zip(names, map(self.element, self.actions, key[3:]), strict=True))
         by_name = dict(zip(elements, values, strict=True))
         given = {
             parameter.name: _given(elements[parameter.name], by_name[parameter.name])
@@ -253,6 +268,13 @@ class LaunchSite:
             and types[name].dtype not in ("i1", elements[name].dtype)
         )
         return found
+
+    @staticmethod
+    def element(action: int, part: Any) -> Any:
+        """A part of a key as the `Array` or `Number` that it is."""
+        if action == 0 or part is None:
+            return part
+        return Array(*part) if len(part) == len(Array._fields) else Number(*part)
 
     def choose_device(self, values: list[Any], place: str | None, device: Any) -> Device:
         """The device of the arrays, checked against the one asked for."""
@@ -325,6 +347,7 @@ class LaunchSite:
                     )
 
 
+_ARRAY, _NONE = binding.Form.ARRAY, binding.Form.NONE
 _ANY_FLOAT = Number("f32", typed=False)
 
 
@@ -353,6 +376,8 @@ def evaluate_grid(kernel: str, grid: Any, meta: dict[str, Any]) -> Grid:
     Raises:
         LaunchError: E1019.
     """
+    if type(grid) is tuple and len(grid) == 1 and type(grid[0]) is int and grid[0] >= 0:
+        return grid[0], 1, 1
     if callable(grid):
         grid = grid(dict(meta))
     sides = grid if isinstance(grid, tuple | list) else (grid,)
