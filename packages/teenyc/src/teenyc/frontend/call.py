@@ -14,6 +14,7 @@ from teenyc.frontend.context import Poisoned, placed
 from teenyc.frontend.operands import misused
 from teenyc.frontend.scope import BoundMethod, Builtin, Class, DTypeMethod, Frame
 from teenyc.frontend.signature import Argument, Function, bind
+from teenyc.ir.core import Block
 from teenyc.ir.opdef import HANDLERS
 from teenyc.ops import semantics
 from teenyc.types import DType, PointerDType
@@ -55,7 +56,26 @@ def getattr_answer(method: DTypeMethod) -> bool:
 
 
 def arguments_of(context: Context, node: ast.Call) -> list[Argument]:
-    """The arguments of a call, evaluated from left to right, `*tuple` spread."""
+    """The arguments of a call, evaluated from left to right, `*tuple` spread.
+
+    Triton's front end emits keywords before positional arguments. Where the order cannot be seen
+    the operations are emitted so, which makes the PTX the same; else Python's order holds.
+    """
+    if not node.keywords or not node.args:
+        return [*_plain_arguments(context, node), *_keyword_arguments(context, node)]
+    first, second = Block(), Block()
+    with context.builder.inside(first):
+        plain = _plain_arguments(context, node)
+    with context.builder.inside(second):
+        named = _keyword_arguments(context, node)
+    is_free = all(op.opdef.is_pure and not op.regions for op in second.ops)
+    for block in (second, first) if is_free else (first, second):
+        for op in block.ops:
+            context.builder.block.append(op)
+    return [*plain, *named]
+
+
+def _plain_arguments(context: Context, node: ast.Call) -> list[Argument]:
     found: list[Argument] = []
     for item in node.args:
         if isinstance(item, ast.Starred):
@@ -65,15 +85,18 @@ def arguments_of(context: Context, node: ast.Call) -> list[Argument]:
             found.extend(Argument(value, context.span(item)) for value in values)
         else:
             found.append(Argument(context.value(item), context.span(item)))
+    return found
+
+
+def _keyword_arguments(context: Context, node: ast.Call) -> list[Argument]:
+    found: list[Argument] = []
     for keyword in node.keywords:
         if keyword.arg is None:
             raise context.fail(E0106, keyword, operator="**", what="a call in a kernel").help(
                 "name the arguments one by one"
             )
-        value = context.value(keyword.value)
-        found.append(
-            Argument(value, context.span(keyword.value), keyword.arg, context.span(keyword))
-        )
+        value, span = context.value(keyword.value), context.span(keyword.value)
+        found.append(Argument(value, span, keyword.arg, context.span(keyword)))
     return found
 
 

@@ -6,10 +6,10 @@
 module {
   tt.func public @store_entry_point(%x_ptr: !tt.ptr<f16>, %b_ptr: !tt.ptr<i1>, %n: i32) attributes {noinline = false} {
     %o = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
-    %splat = tt.splat %x_ptr : !tt.ptr<f16> -> tensor<16x!tt.ptr<f16>>
-    %addptr = tt.addptr %splat, %o : tensor<16x!tt.ptr<f16>>, tensor<16xi32>
-    %splat_1 = tt.splat %n : i32 -> tensor<16xi32>
-    %cmpi = arith.cmpi slt, %o, %splat_1 : tensor<16xi32>
+    %splat = tt.splat %n : i32 -> tensor<16xi32>
+    %cmpi = arith.cmpi slt, %o, %splat : tensor<16xi32>
+    %splat_1 = tt.splat %x_ptr : !tt.ptr<f16> -> tensor<16x!tt.ptr<f16>>
+    %addptr = tt.addptr %splat_1, %o : tensor<16x!tt.ptr<f16>>, tensor<16xi32>
     %constant = arith.constant 1.0 : f32
     %splat_2 = tt.splat %constant : f32 -> tensor<16xf32>
     %truncf = arith.truncf %splat_2 : tensor<16xf32> to tensor<16xf16>
