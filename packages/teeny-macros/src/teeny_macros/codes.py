@@ -1,6 +1,6 @@
 """The codes of capture (E00xx) and of launch arguments (E10xx).
 
-E0010-E0019 belong to teeny_triton, E1050 and above to teeny_cuda.
+Codes E001x belong to teeny_triton, E1050 and above to teeny_cuda.
 """
 
 from __future__ import annotations

@@ -9,31 +9,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from teeny_macros.diagnostics import Label
-
 if TYPE_CHECKING:
-    from teeny_macros.diagnostics import Diagnostic
     from teeny_macros.source import SourceMap
 
 _FILE = re.compile(r'^(\s*\.file\s+)(\d+)(\s+")([^"]*)(".*)$')
 _LOC = re.compile(r"^\s*\.loc\s+\d+\s+\d+\s+\d+")
 # `.loc file line column` and, after it, `inlined_at file line column`.
 _PLACE = re.compile(r"((?:\.loc|inlined_at)\s+)(\d+)(\s+)(\d+)(\s+)(\d+)")
-
-
-def map_diagnostic(diagnostic: Diagnostic, source_map: SourceMap, file: str) -> Diagnostic:
-    """The diagnostic with its places in the unit's body (called `file`) led to the user's files.
-
-    Mapped labels lose their source line, which is then read from the file; the others stay.
-    """
-
-    def mapped(label: Label) -> Label:
-        span = label.span
-        if span.file != file or source_map.lookup(span.line, span.column) is None:
-            return label
-        return Label(source_map.span(span), label.text, primary=label.primary)
-
-    return diagnostic.map_spans(mapped)
 
 
 def rewrite_ptx(ptx: str, source_map: SourceMap, kernel: str | None = None) -> str:
