@@ -155,9 +155,9 @@ def _replay_ms(graph: torch.cuda.CUDAGraph) -> float:
 
 
 def _normal_ptx(ptx: str) -> str:
-    """PTX without names, comments, positions and debug sections."""
+    """PTX without names, comments, positions, debug sections and the version of the language."""
     ptx = ptx.split(".section", 1)[0]
-    ptx = re.sub(r"//[^\n]*|\.(file|loc)[^\n]*|\$L__\w+:?|[ \t]+\n", "", ptx)
+    ptx = re.sub(r"//[^\n]*|\.(file|loc|version)[^\n]*|\$L__\w+:?|[ \t]+\n", "", ptx)
     (name,) = re.findall(r"\.entry (\w+)", ptx)
     return re.sub(r"\s+", " ", ptx.replace(name, "kernel"))
 
@@ -173,7 +173,7 @@ def _ours(work: Work) -> tuple[Callable[..., Any], Callable[[], str]]:
         kernel[work.grid](*args, **work.consts)
 
     def ptx() -> str:
-        (prepared,) = kernel._site().prepared.values()  # noqa: SLF001 - what the launches above used
+        *_, prepared = kernel._site().prepared.values()  # noqa: SLF001 - what the launches above used
         return str(prepared.program.artifact.read_text())
 
     return launch, ptx
