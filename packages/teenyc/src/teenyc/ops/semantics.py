@@ -1,4 +1,4 @@
-"""What operations do with types: promotion, casts, conditions, joins. The rules are Triton's.
+"""What operations do with types: promotion, casts, conditions. The rules are Triton's.
 
 `to_value`, `constant` and `broadcast_pair` are handed on for the front end, which imports this
 module alone.
@@ -17,7 +17,6 @@ from teenyc.codes import (
     E0309,
     E0313,
     E0602,
-    E0605,
 )
 from teenyc.ir.builder import Builder
 from teenyc.ir.core import Value
@@ -48,7 +47,6 @@ __all__ = [
     "cast",
     "constant",
     "is_number",
-    "merge_types",
     "promote",
     "promote_pair",
     "to_value",
@@ -309,7 +307,7 @@ def float_offset(b: Builder, value: RuntimeValue, arg: str) -> TeenyError:
     )
 
 
-# --- conditions and joins -------------------------------------------------------------------------
+# --- conditions -----------------------------------------------------------------------------------
 
 
 def as_condition(b: Builder, x: object, what: str = "a condition") -> Value:
@@ -320,22 +318,3 @@ def as_condition(b: Builder, x: object, what: str = "a condition") -> Value:
             "combine tensors with `&` and `|`, choose with `where(condition, x, y)`, mask memory"
         )
     return cast(b, value, I1).ir
-
-
-def merge_types(b: Builder, x: object, y: object, name: str) -> tuple[AnyDType, tuple[int, ...]]:
-    """The dtype and shape of a variable that is `x` on one way and `y` on the other.
-
-    They must agree.
-    """
-    found = [_type_of(b, value) for value in (x, y)]
-    if found[0] is None or found[0] != found[1]:
-        raise b.fail(E0605, what=f"`{name}`", left=describe(x), right=describe(y)).help(
-            f"give `{name}` one dtype and one shape: cast it, or begin with `full(...)`"
-        )
-    return found[0]
-
-
-def _type_of(b: Builder, x: object) -> tuple[AnyDType, tuple[int, ...]] | None:
-    if isinstance(x, bool | int | float):
-        return literal_dtype(b, x), ()
-    return (x.dtype, x.shape) if isinstance(x, RuntimeValue) else None
