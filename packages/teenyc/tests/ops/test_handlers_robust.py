@@ -28,7 +28,8 @@ TYPES: list[tuple[AnyDType, tuple[int, ...]]] = [
 ]  # fmt: skip
 LITERALS: list[Any] = [
     None, True, 0, 1, -1, 3, 1 << 40, 1 << 70, 1.5, float("nan"), 1e300, "", "tf32", (), (16,),
-    (0,), (1, 0), (16, "x"), (None,), slice(None), slice(1, 2), (slice(None), None), types.F32, types.I1,
+    (0,), (1, 0), (16, "x"), (None,), slice(None), slice(1, 2), (slice(None), None), types.F32,
+    types.I1,
     PointerDType(types.F32), EnumMember("Axis", "X", 0), EnumMember("PropagateNan", "ALL", 65535),
 ]  # fmt: skip
 
