@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 from teenyc.backend.cpu.maths import (
     error_function,
@@ -19,11 +18,11 @@ from teenyc.backend.cpu.maths import (
     root,
     trigonometric,
 )
+from teenyc.backend.cpu.maths.definition import Definition, Key
 from teenyc.backend.cpu.maths.emitter import ELEMENTS, Emitter, Value
 
 __all__ = ["FUNCTIONS", "Definition", "Key", "define", "module_text"]
 
-Key = tuple[str, int, str]
 Formula = Callable[[Emitter, str, Value], Value]
 
 FUNCTIONS: Mapping[str, Formula] = {
@@ -39,19 +38,6 @@ FUNCTIONS: Mapping[str, Formula] = {
     "erf": error_function.erf,
     "sigmoid": exponential.sigmoid,
 }
-
-
-class Definition(NamedTuple):
-    """One function `symbol` of vectors, and what a module that contains `text` also needs.
-
-    `declares` are whole `declare` lines, which a module may contain once each; `needs` are the
-    (name, lanes, element) of further definitions.
-    """
-
-    symbol: str
-    text: str
-    declares: frozenset[str]
-    needs: frozenset[Key]
 
 
 @lru_cache(maxsize=512)
@@ -82,19 +68,14 @@ def define(name: str, lanes: int, element: str, fma: bool) -> Definition:
     return Definition(symbol, text, frozenset(e.declared), frozenset(rare))
 
 
-def module_text(keys: Iterable[Key], fma: bool, declared: Iterable[str] = ()) -> str:
-    """`keys` and all that they need as text, each definition and declaration once.
-
-    Declarations of `declared` stand elsewhere in the module and are left out.
-    """
-    found: dict[Key, Definition] = {}
-    pending = sorted(keys, reverse=True)
+def module_text(definitions: Iterable[Definition], *, fma: bool) -> str:
+    """`definitions` and all that they need as text, each definition and declaration once."""
+    found: dict[str, Definition] = {}
+    pending = list(definitions)[::-1]
     while pending:
-        key = pending.pop()
-        if key not in found:
-            found[key] = define(*key, fma)
-            pending += sorted(found[key].needs)
+        definition = pending.pop()
+        if definition.symbol not in found:
+            found[definition.symbol] = definition
+            pending += [define(*key, fma) for key in sorted(definition.needs, reverse=True)]
     lines = {line for definition in found.values() for line in definition.declares}
-    return "\n".join(
-        [*sorted(lines - set(declared)), *(definition.text for definition in found.values())]
-    )
+    return "\n".join([*sorted(lines), *(definition.text for definition in found.values())])

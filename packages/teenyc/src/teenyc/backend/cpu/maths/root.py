@@ -13,6 +13,6 @@ def sqrt(e: Emitter, element: str, x: Value) -> Value:
 def rsqrt(e: Emitter, element: str, x: Value) -> Value:
     """The quotient 1 / sqrt(x); an infinity of the same sign at a zero.
 
-    Half an ulp from the root, doubled at most by the ulp of the quotient, and half from the quotient.
+    Half an ulp from the root, doubled at most in ulp of the quotient, and half of its own.
     """
     return 1.0 / e.intrinsic("sqrt", x.kind, x)
