@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teeny_macros.diagnostics import CompileError, TeenyError
+from teeny_macros.diagnostics import CompileError, TeenyError, ToolchainError
 from teeny_macros.source import Span
 from teeny_macros.unit import UnitModule
 from teeny_triton.triton_lang import TRITON
+from teenyc.codes import E0199
 from teenyc.frontend import lower_unit, subset
 from teenyc.frontend.context import MAX_DIAGNOSTICS
 from teenyc.frontend.parser import Source, parse_text
@@ -359,6 +360,81 @@ def test_a_fault_of_ours_is_an_internal_error_with_its_place(
     assert fault.span is not None
     assert fault.span.line == 4
     assert "ZeroDivisionError: oops" in fault.message
+
+
+def refuse_program_id(monkeypatch: pytest.MonkeyPatch, error: TeenyError) -> None:
+    """Make the handler of `program_id` raise `error`."""
+    from teenyc.ir.opdef import HANDLERS
+
+    def refuse(b: Any, axis: Any) -> None:
+        raise error
+
+    monkeypatch.setitem(HANDLERS, "program_id", refuse)
+
+
+PROGRAM_ID = f"{HEAD}def k(x_ptr: Ptr[f32], n: i32):\n    tl.program_id(0)\n"
+
+
+def test_a_fault_without_place_gets_that_of_its_call(
+    unit_of: MakeUnit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuse_program_id(monkeypatch, E0199.error(what="this"))
+    (fault,) = faults(unit_of(PROGRAM_ID))
+    assert fault.span == Span("k.py", 4, 5, 4, 21)
+
+
+def test_a_fault_that_is_not_the_kernels_ends_the_lowering(
+    unit_of: MakeUnit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuse_program_id(monkeypatch, ToolchainError(E0199.diagnostic(None, "", what="this")))
+    with pytest.raises(ToolchainError):
+        lower_unit(unit_of(PROGRAM_ID))
+
+
+def test_a_primitive_without_handler_is_not_supported_yet(
+    unit_of: MakeUnit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from teenyc.ir.opdef import HANDLERS
+
+    monkeypatch.delitem(HANDLERS, "program_id")
+    (fault,) = faults(unit_of(PROGRAM_ID))
+    assert (fault.code, fault.message) == ("E0199", "`program_id` is not supported in this version")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("import os\n", "E0213"),
+        ("from os import path as os\n", "E0213"),
+        ("async def os():\n    pass\n", "E0103"),
+        ("class os:\n    pass\n", "E0201"),
+    ],
+)
+def test_what_modules_of_a_unit_cannot_hold(text: str, code: str, unit_of: MakeUnit) -> None:
+    kernel = f"{text}{HEAD}def k(x_ptr: Ptr[f32], n: i32):\n    x = os\n"
+    with pytest.raises(CompileError) as caught:
+        lower_unit(unit_of(kernel))
+    assert caught.value.code == code
+
+
+def test_annotated_literals_of_a_module_are_found(unit_of: MakeUnit) -> None:
+    lower_unit(
+        unit_of(
+            f"X: int = 3\nY: int\n{HEAD}def k(x_ptr: Ptr[f32], n: i32):\n"
+            "    tl.static_assert(X == 3)\n"
+        )
+    )
+
+
+@pytest.mark.parametrize("attributes", ["num_warps=n", "divisible_by_16=3", "num_warps='a'"])
+def test_attributes_of_an_entry_point_are_constants(attributes: str, unit_of: MakeUnit) -> None:
+    entry = (
+        f"from teeny_triton import i32\nn = 'text'\n@plain\n@entry_point({attributes})\n"
+        "def k_entry_point(n: i32) -> None:\n    pass\n"
+    )
+    with pytest.raises(CompileError) as caught:
+        lower_unit(unit_of(f"{HEAD}def k(n: i32):\n    pass\n", entry))
+    assert caught.value.code == "E0214"
 
 
 def test_the_same_unit_gives_the_same_module(

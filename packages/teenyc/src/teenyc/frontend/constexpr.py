@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from teenyc.frontend.context import Context
     from teenyc.frontend.parser import Node
 
+# What works on dtypes and enumeration members, and on tuples that hold run-time values.
+_FOR_SYMBOLS = frozenset({"==", "!=", "in", "[]", "format"})
+_FOR_TUPLES = frozenset({"+", "*", "[]"})
 MAX_INT_BITS = 4096
 MAX_LENGTH = 65_536
 
@@ -96,7 +99,9 @@ def evaluate(
 ) -> Any:
     """`function(*values)` as in Python. Raises E0106 (no such operation) or E0109 (it fails)."""
     _refuse_huge(context, node, symbol, values)
-    if symbol not in ("==", "!=", "in", "[]", "format", "len") and any(map(_is_symbol, values)):
+    if symbol not in _FOR_SYMBOLS and any(map(_is_symbol, values)):
+        raise _refused(context, node, symbol, values)
+    if symbol not in _FOR_TUPLES and has_runtime(values):
         raise _refused(context, node, symbol, values)
     try:
         result = function(*values)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from teeny_macros.diagnostics import CompileError, Label, TeenyError
 from teenyc.codes import E0108
-from teenyc.frontend.scope import MISSING, POISON, Frame, Poison, Undefined, Unevaluated
+from teenyc.frontend.scope import MISSING, POISON, Frame, Undefined, Unevaluated
 from teenyc.ir.builder import Builder
 from teenyc.ir.opdef import HANDLERS
 from teenyc.values import RuntimeValue
@@ -89,8 +89,6 @@ class Context:
         if isinstance(found, Unevaluated):
             with self.entered(Frame(found.scope, found.source)):
                 return self.value(found.expression)
-        if isinstance(found, Poison):
-            raise Poisoned
         assert found is not MISSING
         assert not isinstance(found, Undefined), name
         return found

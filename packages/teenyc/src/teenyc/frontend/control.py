@@ -190,7 +190,7 @@ def _join(
         if same(a, b):
             found.append(a)
             continue
-        x, y = _in_block(context, node, branches[0].block, a, b), None
+        x = _in_block(context, node, branches[0].block, a, b)
         y = _in_block(context, node, branches[1].block, b, a)
         if x is None or y is None or (x.dtype, x.shape) != (y.dtype, y.shape):
             error = _mismatch(context, node, what, a if x is None else x, b if y is None else y)
@@ -284,7 +284,9 @@ def guarded(
         value = data(context, node)
         if not isinstance(value, RuntimeValue):
             known = truth(context, node, value, what)
-            return so_far if known == is_and else known
+            if not block.ops:
+                return so_far if known == is_and else known
+            value = semantics.constant(context.at(node), known, I1)
         right = require_scalar(context, node, value, what, hint)
     builder = context.at(node)
     if all(op.opdef.is_pure and not op.regions for op in block.ops):

@@ -179,9 +179,7 @@ def _bool(context: Context, node: ast.BoolOp) -> Any:
             continue
         taken = guarded(context, item, so_far, what, hint, is_and=is_and)
         if isinstance(taken, bool):
-            if taken != is_and:
-                return taken
-            continue
+            return taken
         so_far = taken
     return value if so_far is None else so_far
 

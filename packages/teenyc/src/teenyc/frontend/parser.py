@@ -31,8 +31,6 @@ class Source:
             return byte + 1
         if self._lines is None:
             self._lines = self._text.split("\n")
-        if not 0 < line <= len(self._lines):
-            return byte + 1
         return len(self._lines[line - 1].encode()[:byte].decode(errors="replace")) + 1
 
     def span(self, node: Node) -> Span:

@@ -68,9 +68,6 @@ class Function:
         end = whole.column + len("def ") + len(self.name)
         return whole._replace(end_line=whole.line, end_column=end)
 
-    def __repr__(self) -> str:
-        return f"Function({self.name})"
-
 
 def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
     first = body[0]

@@ -207,22 +207,26 @@ def assign_target(context: Context, target: ast.expr, value: Any) -> None:
         context.assign(target.id, value, target)
         return
     if not isinstance(target, (ast.Tuple, ast.List)):
-        what = "an attribute" if isinstance(target, ast.Attribute) else "an element"
-        if isinstance(target, ast.Starred):
-            raise context.fail(E0104, target, what="a starred name")
-        raise context.fail(E0104, target, what=what).help(
-            "tensors do not change: make a new one with `tl.where`, or write memory with `tl.store`"
-        )
+        raise _refused_target(context, target)
     if type(value) is not tuple:
         raise context.fail(E0212, target, values=plain(value), names=_count(target, "name"))
     starred = next((item for item in target.elts if isinstance(item, ast.Starred)), None)
     if starred is not None:
-        raise context.fail(E0104, starred, what="a starred name")
+        raise _refused_target(context, starred)
     if len(value) != len(target.elts):
         values = f"{len(value)} value{'' if len(value) == 1 else 's'}"
         raise context.fail(E0212, target, values=values, names=_count(target, "name"))
     for item, part in zip(target.elts, value, strict=True):
         assign_target(context, item, part)
+
+
+def _refused_target(context: Context, target: ast.expr) -> TeenyError:
+    if isinstance(target, ast.Starred):
+        return context.fail(E0104, target, what="a starred name")
+    what = "an attribute" if isinstance(target, ast.Attribute) else "an element"
+    return context.fail(E0104, target, what=what).help(
+        "tensors do not change: make a new one with `tl.where`, or write memory with `tl.store`"
+    )
 
 
 def _count(target: ast.Tuple | ast.List, noun: str) -> str:
@@ -248,8 +252,7 @@ def _annotated(context: Context, node: ast.AnnAssign) -> None:
 def _augmented(context: Context, node: ast.AugAssign) -> None:
     target = node.target
     if not isinstance(target, ast.Name):
-        assign_target(context, target, None)
-        return
+        raise _refused_target(context, target)
     load = ast.copy_location(ast.Name(target.id, ast.Load()), target)
     left = Argument(data(context, load), context.span(target))
     value = apply_binary(context, node, node.op, left, operand(context, node.value))
