@@ -227,6 +227,14 @@ def test_a_function_whose_first_parameter_is_called_self_is_a_kernel(module: Mod
     assert found.make().name == "k"
 
 
+def test_variables_of_the_scope_that_only_share_a_name_are_not_kept(module: Module) -> None:
+    found: Any = module(
+        f"def make():\n    x, out, n, Short = 1, [2], 3, f32\n    @kernel\n"
+        f"    def k(out: Ptr[Short], x):\n    {BODY}    return k\n"
+    )
+    assert set(found.make().captured.local_names) == {"Short"}
+
+
 def test_a_helper_may_take_a_variable_number_of_arguments(module: Module) -> None:
     found: Any = module("@device\ndef h(*sides):\n    return sides\n")
     assert found.h.captured.text == "def h(*sides):\n    return sides\n"

@@ -14,7 +14,7 @@ from teeny_macros import CaptureError, KernelInstance, TeenyError
 Module = Callable[..., ModuleType]
 
 
-def modules(instance: KernelInstance) -> dict[str, str]:
+def modules(instance: KernelInstance[...]) -> dict[str, str]:
     return {module.name: module.text for module in instance.unit(None, "0").modules}
 
 
@@ -252,6 +252,26 @@ def test_a_sibling_defined_later_in_the_same_function_is_found(module: Module) -
         """,
     )
     assert "def second(" in below(found.make())["m0"]
+
+
+def test_a_sibling_that_is_not_there_yet_is_left_to_the_compiler(module: Module) -> None:
+    found = make(
+        module,
+        """\
+        def make():
+            @kernel
+            def first(out: Ptr[f32]) -> None:
+                second(out)
+            early = first.instantiate()
+            @device
+            def second(x):
+                return x
+            return first, early
+        """,
+    )
+    first, early = found.make()
+    assert "second" not in early.source.replace("second(out)", "")
+    assert "def second(x):" in first.instantiate().source
 
 
 def test_helpers_made_twice_from_one_text_do_not_mix(module: Module) -> None:

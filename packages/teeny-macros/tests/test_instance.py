@@ -131,9 +131,9 @@ def test_headers_with_type_parameters_mean_what_the_older_form_means(tmp_path: P
     assert code == "E1009"
 
 
-def instance(module: Module, text: str = COPY, **options: Any) -> KernelInstance:
+def instance(module: Module, text: str = COPY, **options: Any) -> KernelInstance[...]:
     found: Any = module(text, **options)
-    made: KernelInstance = found.copy.instantiate()
+    made: KernelInstance[...] = found.copy.instantiate()
     return made
 
 

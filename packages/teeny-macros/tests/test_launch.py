@@ -589,6 +589,13 @@ def test_an_instance_checks_its_arguments(
     refusal(lambda: kernels.copy.instantiate(BLOCK=32)[1](*values), code)
 
 
+def test_an_instance_keeps_its_launch_options(kernels: Any, world: Any, array: Any) -> None:
+    made = kernels.copy.instantiate(num_warps=8)
+    made[1](array(), array(), 5, num_warps=8)
+    error = refusal(lambda: made[1](array(), array(), 5, num_warps=4), "E1012")
+    assert "`num_warps` is fixed to 8" in message(error)
+
+
 def test_an_instance_of_a_generic_kernel_has_one_dtype(
     kernels: Any, world: Any, array: Any
 ) -> None:

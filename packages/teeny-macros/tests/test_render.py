@@ -119,6 +119,15 @@ def test_the_lines_of_a_file_are_read_when_the_label_has_none(tmp_path: Path) ->
     assert "2 | second line\n  |        ^^^^ this" in text
 
 
+def test_a_span_of_several_lines_shows_its_first_and_last_line(tmp_path: Path) -> None:
+    path = tmp_path / "k.py"
+    path.write_text("x = load(\n    a,\n    b,\n)\n", encoding="utf-8")
+    text = render_full(fault(label(1, (5, 10), "this", file=str(path), end_line=3)))
+    assert (
+        "1 | x = load(\n  |     ^^^^^ this (to line 3)\n  :\n3 |     b,\n  |     ^^^^^ to here\n"
+    ) in text
+
+
 def test_a_line_past_the_end_of_the_file_leaves_the_place(tmp_path: Path) -> None:
     path = tmp_path / "k.py"
     path.write_text("one\n", encoding="utf-8")

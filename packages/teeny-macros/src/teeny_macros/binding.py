@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from teeny_macros.capture import SourceFunction
 from teeny_macros.codes import E1003, E1004, E1005, E1006, E1011, E1012
@@ -81,7 +81,7 @@ def number_key(value: Any, form: Form) -> tuple[Any, Number]:
     """
     typed = ""
     if form is Form.TYPED:
-        typed = dtype_name(type(value)) or ""
+        typed = dtype_name(cast("object", type(value))) or ""
         value = value.value
     elif form is Form.ITEM:
         value = value.item()
@@ -96,7 +96,7 @@ def number_key(value: Any, form: Form) -> tuple[Any, Number]:
 
 def constant_key(value: Any) -> Any:
     """A hashable that differs for compile-time values that differ: 1, 1.0 and True are three."""
-    kind = type(value)
+    kind: type[Any] = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is int or kind is bool or kind is str or value is None:
         return kind, value
     value = unwrap_constexpr(value)
@@ -152,7 +152,8 @@ class CallSignature:
             values[at] = value
             if given is not MISSING and constant_key(given) != constant_key(value):
                 given = unwrap_constexpr(given)
-                if not (isinstance(value, float) and type(given) is int and given == value):
+                is_int = isinstance(given, int) and not isinstance(given, bool)
+                if not (is_int and isinstance(value, float) and float(given) == value):
                     raise E1012.error(
                         kernel=self.kernel, name=name, fixed=repr(value), given=repr(given)
                     ).help("leave it out, or instantiate the kernel with the other value")

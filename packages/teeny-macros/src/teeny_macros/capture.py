@@ -6,7 +6,7 @@ Nothing here runs or parses the function. What its names mean is the business of
 from __future__ import annotations
 
 import types
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from teeny_macros.codes import E0001, E0002, E0003, E0004, E0005, E0006, E0007, E0008, E0009, E0029
 from teeny_macros.diagnostics import CaptureError
@@ -91,8 +91,11 @@ def capture(value: object, scope: Mapping[str, Any], *, is_kernel: bool) -> Capt
         raise _changed(function, None) from None  # Python has read something else there
     if normal.name != function.__code__.co_name or not _same_parameters(function, normal):
         raise _changed(function, normal)
-    own = function.__globals__
-    local = {} if scope is own else {name: scope[name] for name in normal.names if name in scope}
+    local: dict[str, Any] = {}
+    if scope is not function.__globals__:
+        # Not what the function's own variables are called: it would keep arrays alive for nothing.
+        names = normal.names.difference(function.__code__.co_varnames)
+        local = {name: scope[name] for name in names if name in scope}
     return Captured(function, file, normal, local)
 
 
@@ -113,7 +116,7 @@ def _plain_function(value: object) -> types.FunctionType:
                 return found
         else:
             name = "__func__" if isinstance(found, staticmethod) else "__wrapped__"
-            inner = getattr(found, name, None)
+            inner = getattr(cast("object", found), name, None)
             if isinstance(found, type | types.MethodType) or inner is None or inner is found:
                 raise _not_a_function(found)
         found = inner

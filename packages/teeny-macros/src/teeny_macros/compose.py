@@ -6,7 +6,8 @@ One module for each scope that helpers come from (`m0`, `m1`... in the order of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from types import CellType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from teeny_macros.capture import Captured, SourceFunction
 from teeny_macros.names import ANNOTATION, BODY, find_uses, parse_function
@@ -26,7 +27,7 @@ from teeny_macros.source import Origin
 from teeny_macros.unit import DSL_MODULE, KERNEL_MODULE, UnitModule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from teeny_macros.names import Use
 
@@ -205,7 +206,8 @@ class _Composer:
             if value is MISSING or is_builtin(name, value):
                 if use.role == BODY:
                     place = captured.function.__globals__
-                    self.guard(Guard(place, name, place.get(name, MISSING)))
+                    later = Guard(place, name, place.get(name, MISSING))
+                    self.guard(guard if isinstance(guard.place, CellType) else later)
                 continue  # the compiler says what is wrong, or knows the built-in
             if use.role == ANNOTATION and not _annotates(value):
                 continue
@@ -260,13 +262,14 @@ class _Composer:
         self, module: _Module, use: Use, depth: int, namespace: Any, captured: Captured
     ) -> None:
         name, attribute = use.chain[depth], use.chain[depth + 1]
-        place = vars(namespace)
+        place = cast("Mapping[str, Any]", vars(namespace))
         value = getattr(namespace, attribute, MISSING)
         self.guard(Guard(place, attribute, place.get(attribute, MISSING)))
         if value is MISSING:
             return  # the compiler reports an unknown name
         key = self.key(value, use, depth + 1, captured)
-        scope = place if not isinstance(namespace, type) else namespace
+        # The globals of a module are also the scope of its functions.
+        scope = cast("object", namespace if isinstance(namespace, type) else place)
         target = self.scope(scope, [(attribute, key)])
         target.keys[attribute] = key
         module.namespaces[name] = target.name

@@ -73,7 +73,7 @@ def device(name: str) -> Device:
 
 def describe(array: Any) -> ArrayInfo | None:
     """What the devices know of an array; None when it is no array of any of them."""
-    kind = type(array)
+    kind: type[Any] = type(array)  # pyright: ignore[reportUnknownVariableType]
     known = _provider_of_type.get(kind)
     if known is not None:
         info = known.describe(array)

@@ -6,7 +6,7 @@ part of it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, cast
 
 from teeny_macros.codes import E1005, E1026
 from teeny_macros.entry import entry_point_name, entry_text
@@ -19,8 +19,10 @@ from teeny_macros.unit import ENTRY_MODULE, KERNEL_MODULE, Unit, UnitModule
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from teeny_macros.kernel import Kernel
+    from teeny_macros.kernel import Grid, Kernel
     from teeny_macros.options import LaunchOptions
+
+P = ParamSpec("P")
 
 
 class Specialization(NamedTuple):
@@ -49,7 +51,7 @@ class Foundation(NamedTuple):
     functions: dict[int, tuple[str, str]]
 
 
-class KernelInstance:
+class KernelInstance(Generic[P]):
     """One instance of a kernel. Made by `kernel.instantiate(...)` and by launches.
 
     Attributes: `name`, `specialization`, `options`, `entry_point_source`, `source` (the body of the
@@ -72,7 +74,7 @@ class KernelInstance:
         foundation: Foundation,
         specialization: Specialization,
         options: LaunchOptions,
-        kernel: Kernel[Any] | None,
+        kernel: Kernel[P] | None,
     ) -> None:
         from hashlib import sha256
 
@@ -121,14 +123,14 @@ class KernelInstance:
         return self._foundation.source_map
 
     @property
-    def kernel(self) -> Kernel[Any]:
+    def kernel(self) -> Kernel[P]:
         """The kernel; in another process, the one that its module has under its name.
 
         Raises:
             LaunchError: E1026 when there is none, as for a kernel defined inside a function.
         """
         if self._kernel is None:
-            self._kernel = _import_kernel(*self._foundation.reference)
+            self._kernel = cast("Kernel[P]", _import_kernel(*self._foundation.reference))
         return self._kernel
 
     def unit(self, dsl_text: str | None, dsl_digest: str) -> Unit:
@@ -138,7 +140,7 @@ class KernelInstance:
 
     def with_hints(
         self, divisible_by_16: Iterable[str] = (), equal_to_1: Iterable[str] = ()
-    ) -> KernelInstance:
+    ) -> KernelInstance[P]:
         """The same instance, which assumes some arguments to be multiples of 16, or to be 1.
 
         Raises:
@@ -167,17 +169,17 @@ class KernelInstance:
 
         return written_parameters(self._foundation.modules, self.name)
 
-    def __getitem__(self, grid: Any) -> Callable[..., None]:
+    def __getitem__(self, grid: Grid, /) -> Callable[P, None]:
         """A launcher over `grid`; compile-time values may be given again, equal, or left out."""
         return self.on(grid)
 
-    def on(self, grid: Any, *, stream: Any = None, device: Any = None) -> Callable[..., None]:
+    def on(self, grid: Grid, *, stream: Any = None, device: Any = None) -> Callable[P, None]:
         """A launcher over `grid` on a stream and device."""
         if self._launches is None:
             from teeny_macros.launch import LaunchSite
 
             self._launches = LaunchSite(self.parameters, instance=self)
-        launcher: Callable[..., None] = self._launches.launcher(grid, self.options, stream, device)
+        launcher: Callable[P, None] = self._launches.launcher(grid, self.options, stream, device)
         return launcher
 
     def __eq__(self, other: object) -> bool:
@@ -217,7 +219,7 @@ def _restore(
     positions: dict[str, tuple[str, str]],
     specialization: Specialization,
     options: LaunchOptions,
-) -> KernelInstance:
+) -> KernelInstance[...]:
     name, reference, parameters, modules, rows = state
     values = dict(specialization.constants)
     functions = {id(values[key]): place for key, place in positions.items()}
@@ -227,7 +229,7 @@ def _restore(
     return KernelInstance(foundation, specialization, options, None)
 
 
-def _import_kernel(module: str, name: str) -> Kernel[Any]:
+def _import_kernel(module: str, name: str) -> Kernel[...]:
     from importlib import import_module
 
     from teeny_macros.kernel import Kernel

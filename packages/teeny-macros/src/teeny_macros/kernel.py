@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, cast, overload
 
 from teeny_macros.capture import RESERVED, SourceFunction, capture
 from teeny_macros.codes import E0027, E0028, E1001, E1002, E1005, E1011, E1024
@@ -81,7 +81,7 @@ class _Shared:
         self.lock = threading.RLock()
         self.parameters: tuple[Parameter, ...] | None = None
         self.composition: Composition | None = None
-        self.instances: dict[Any, KernelInstance] = {}
+        self.instances: dict[Any, KernelInstance[...]] = {}
         self.site: LaunchSite | None = None
 
 
@@ -179,7 +179,7 @@ class Kernel(SourceFunction, Generic[P]):
 
     # --- instances -------------------------------------------------------------------------------
 
-    def instantiate(self, **binds: Any) -> KernelInstance:
+    def instantiate(self, **binds: Any) -> KernelInstance[P]:
         """Fix types (`D=f32`, `x_ptr=Ptr[f32]`), compile-time values and launch options by name.
 
         Parameters whose annotation is concrete need no type; compile-time values fall back on
@@ -265,7 +265,7 @@ class Kernel(SourceFunction, Generic[P]):
         options: LaunchOptions,
         divisible_by_16: Iterable[str] = (),
         equal_to_1: Iterable[str] = (),
-    ) -> KernelInstance:
+    ) -> KernelInstance[P]:
         """The instance of resolved types and checked values; equal ones are one object."""
         from teeny_macros.binding import constant_key
         from teeny_macros.instance import Foundation, KernelInstance, Specialization
@@ -291,7 +291,7 @@ class Kernel(SourceFunction, Generic[P]):
                 )
                 found = KernelInstance(foundation, specialization, options, self)
                 self._shared.instances[key] = found
-        return found
+        return cast("KernelInstance[P]", found)
 
     def hints(
         self, types: Mapping[str, Type], elements: Mapping[str, Any]
@@ -394,13 +394,13 @@ def _check_options(options: Mapping[str, Any]) -> None:
 
 def _make_kernel(
     function: Any, scope: Mapping[str, Any], options: Mapping[str, Any]
-) -> Kernel[Any]:
+) -> Kernel[...]:
     if isinstance(function, Kernel) and not options:
         return function
     captured = capture(function, scope, is_kernel=True)
     names = [_names_of(options.get(option, ())) for option in _NAMING_OPTIONS]
     launch = {name: value for name, value in options.items() if name not in _NAMING_OPTIONS}
-    found: Kernel[Any] = Kernel(captured, _Shared(*names), DEFAULT_OPTIONS.changed(launch))
+    found: Kernel[...] = Kernel(captured, _Shared(*names), DEFAULT_OPTIONS.changed(launch))
     for option, given in zip(_NAMING_OPTIONS, names, strict=True):
         if given:
             _check_specialization(found, option, given)
@@ -411,7 +411,7 @@ def _names_of(given: Iterable[str] | str) -> frozenset[str]:
     return frozenset({given} if isinstance(given, str) else given)
 
 
-def _check_specialization(found: Kernel[Any], option: str, given: frozenset[str]) -> None:
+def _check_specialization(found: Kernel[...], option: str, given: frozenset[str]) -> None:
     from teeny_macros.signature import parameter_span
 
     kinds = {parameter.name: parameter.kind for parameter in found.parameters}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from teeny_macros import binding, devices, env
 from teeny_macros.binding import Array, Number
-from teeny_macros.codes import E1010, E1014, E1015, E1016, E1017, E1019, E1020, E1021
+from teeny_macros.codes import E1010, E1012, E1014, E1015, E1016, E1017, E1019, E1020, E1021
 from teeny_macros.options import LaunchOptions
 from teeny_macros.resolve import (
     FLOATS,
@@ -71,7 +71,7 @@ class _Program:
 
     __slots__ = ("device", "instance", "loaded", "lock")
 
-    def __init__(self, instance: KernelInstance, device: Device) -> None:
+    def __init__(self, instance: KernelInstance[...], device: Device) -> None:
         self.instance = instance
         self.device = device
         self.loaded: Any = None
@@ -111,8 +111,8 @@ class LaunchSite:
         self,
         parameters: Sequence[Parameter],
         *,
-        kernel: Kernel[Any] | None = None,
-        instance: KernelInstance | None = None,
+        kernel: Kernel[...] | None = None,
+        instance: KernelInstance[...] | None = None,
     ) -> None:
         self.kernel = kernel
         self.instance = instance
@@ -124,7 +124,7 @@ class LaunchSite:
             self.parameters = tuple(_fixed(parameter, instance) for parameter in parameters)
         self.signature = binding.CallSignature(self.name, self.parameters)
         self.prepared: dict[Any, _Prepared] = {}
-        self.programs: dict[tuple[KernelInstance, str], _Program] = {}
+        self.programs: dict[tuple[KernelInstance[...], str], _Program] = {}
         # What to do with each argument: 0 compile-time, 1 float, 2 anything else at run time.
         self.actions = tuple(
             0 if parameter.kind == CONST
@@ -182,7 +182,7 @@ class LaunchSite:
         place: str | None = None
         for at, action in enumerate(self.actions):
             value = values[at]
-            kind = type(value)
+            kind: type[Any] = type(value)  # pyright: ignore[reportUnknownVariableType]
             if action == 0:
                 key.append((kind, value) if kind is int else binding.constant_key(value))
                 continue
@@ -256,7 +256,7 @@ class LaunchSite:
             instance = self.kernel.instance(types, constants, options, divisible, ones)
         else:
             instance = self.instance
-            self.check_hints(instance, elements)
+            self.check_fixed(instance, options, elements)
         self.check_writes(instance, elements)
         program = self.programs.setdefault((instance, chosen.name), _Program(instance, chosen))
         found = _Prepared(program, list(elements), device)
@@ -295,7 +295,8 @@ class LaunchSite:
 
     def is_array(self, at: int, value: Any) -> bool:
         """Whether the argument is a run-time array."""
-        return self.actions[at] != 0 and binding.form_of(type(value)) is binding.Form.ARRAY
+        kind: type[Any] = type(value)  # pyright: ignore[reportUnknownVariableType]
+        return self.actions[at] != 0 and binding.form_of(kind) is binding.Form.ARRAY
 
     def reject_places(self, values: list[Any], at: int, first: str, second: str) -> None:
         """Raise E1016: two arrays lie on two devices."""
@@ -315,7 +316,7 @@ class LaunchSite:
             f"annotate it with a wider dtype: `{name}: i64 | int`"
         )
 
-    def check_writes(self, instance: KernelInstance, elements: dict[str, Any]) -> None:
+    def check_writes(self, instance: KernelInstance[...], elements: dict[str, Any]) -> None:
         """Raise E1020 for a read-only array that the kernel may write to."""
         readonly = {
             name for name, found in elements.items() if isinstance(found, Array) and found.readonly
@@ -327,8 +328,19 @@ class LaunchSite:
                 "pass a writable array; a copy of a broadcast or a view of bytes is one"
             )
 
-    def check_hints(self, instance: KernelInstance, elements: dict[str, Any]) -> None:
-        """Raise E1021 where an argument breaks what the instance was compiled to assume."""
+    def check_fixed(
+        self, instance: KernelInstance[...], options: LaunchOptions, elements: dict[str, Any]
+    ) -> None:
+        """Check what an instance fixes besides types.
+
+        Raises:
+            LaunchError: E1012 for another launch option, E1021 where an argument breaks a hint.
+        """
+        for name, fixed, given in zip(options._fields, instance.options, options, strict=True):
+            if fixed != given:
+                raise E1012.error(kernel=self.name, name=name, fixed=fixed, given=given).help(
+                    f"instantiate the kernel with it: `instantiate({name}={given!r})`"
+                )
         for names, hint in (
             (instance.specialization.divisible_by_16, "a multiple of 16"),
             (instance.specialization.equal_to_1, "1"),
@@ -351,7 +363,7 @@ _ARRAY, _NONE = binding.Form.ARRAY, binding.Form.NONE
 _ANY_FLOAT = Number("f32", typed=False)
 
 
-def _fixed(parameter: Parameter, instance: KernelInstance) -> Parameter:
+def _fixed(parameter: Parameter, instance: KernelInstance[...]) -> Parameter:
     """The parameter as an instance has it: of one type, or a compile-time value."""
     types = dict(instance.specialization.types)
     if parameter.name not in types:
@@ -376,11 +388,11 @@ def evaluate_grid(kernel: str, grid: Any, meta: dict[str, Any]) -> Grid:
     Raises:
         LaunchError: E1019.
     """
-    if type(grid) is tuple and len(grid) == 1 and type(grid[0]) is int and grid[0] >= 0:
-        return grid[0], 1, 1
     if callable(grid):
         grid = grid(dict(meta))
-    sides = grid if isinstance(grid, tuple | list) else (grid,)
+    sides: Sequence[Any] = grid if type(grid) in (tuple, list) else (grid,)
+    if len(sides) == 1 and type(sides[0]) is int and sides[0] >= 0:
+        return sides[0], 1, 1
     if not 1 <= len(sides) <= 3:
         raise E1019.error(kernel=kernel, what=f"of {len(sides)} sides").help(
             "give one to three numbers"
@@ -388,7 +400,7 @@ def evaluate_grid(kernel: str, grid: Any, meta: dict[str, Any]) -> Grid:
     found: list[int] = []
     for side in sides:
         try:
-            number = side.__index__()
+            number: int = side.__index__()
         except AttributeError:
             what = f"{grid!r}, where `{side!r}` is no integer"
             raise E1019.error(kernel=kernel, what=what).help(

@@ -109,7 +109,8 @@ class _Finder:
     def use(self, node: ast.AST, chain: tuple[str, ...], local: frozenset[str], role: str) -> None:
         if chain[0] in local:
             return
-        line, byte = node.lineno, node.col_offset  # type: ignore[attr-defined]
+        assert isinstance(node, ast.expr)  # a chain is one
+        line, byte = node.lineno, node.col_offset
         text = self.lines[line - 1] if line <= len(self.lines) else ""
         column = len(text.encode()[:byte].decode(errors="replace")) + 1
         self.uses.append(Use(chain, role, line, column))
@@ -172,5 +173,5 @@ def _bound_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
         elif isinstance(node, _COMPREHENSIONS):
             # A walrus inside a comprehension binds outside of it.
             for inner in ast.walk(node):
-                if isinstance(inner, ast.NamedExpr) and isinstance(inner.target, ast.Name):
+                if isinstance(inner, ast.NamedExpr):
                     yield inner.target.id

@@ -149,7 +149,8 @@ def literal_text(value: Any, need: Callable[[str], str]) -> str | None:
     if isinstance(value, str):
         return ascii(str(value))
     if isinstance(value, tuple):
-        parts = [literal_text(part, need) for part in value]
+        members: tuple[Any, ...] = value  # pyright: ignore[reportUnknownVariableType]
+        parts = [literal_text(part, need) for part in members]
         if None in parts:
             return None
         return f"({', '.join(map(str, parts))}{',' if len(parts) == 1 else ''})"

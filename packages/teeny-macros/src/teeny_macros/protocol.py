@@ -97,9 +97,11 @@ class DeviceProvider(Protocol):
 
     def describe(self, array: Any) -> ArrayInfo | None:
         """What is known of `array`, or None when it is no array of this kind of device."""
+        ...
 
     def device(self, name: str) -> Device:
         """The device called `name` (`cuda:0`, `cuda`, `cpu`).
 
         Raises a coded error when it is absent.
         """
+        ...

@@ -26,7 +26,7 @@ def uncapturable(value: Any, use: Use, captured: Captured, depth: int = 0) -> Te
 
 
 def _describe(value: Any, name: str) -> tuple[str, str]:
-    kind = type(value)
+    kind: type[Any] = type(value)  # pyright: ignore[reportUnknownVariableType]
     typed = f"of type `{kind.__module__}.{kind.__qualname__}`"
     if isinstance(value, types.FunctionType):
         return "a plain function", "decorate it with `@device`"

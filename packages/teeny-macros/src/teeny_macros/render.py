@@ -59,7 +59,7 @@ def render_json(diagnostic: Diagnostic) -> str:
 def render_github(diagnostic: Diagnostic) -> str:
     """A workflow command that GitHub shows at the line of a pull request."""
     level = "error" if diagnostic.severity == ERROR else "warning"
-    properties = []
+    properties: list[str] = []
     span = diagnostic.span
     if span is not None:
         properties += [f"file={_property(span.file)}", f"line={span.line}", f"col={span.column}"]

@@ -281,7 +281,7 @@ def checked_constant(kernel: str, parameter: Parameter, value: Any) -> Any:
         ).help(f"pass a Python {wanted}")
     if isinstance(value, SourceFunction) or literal_text(value, str) is not None:
         return value
-    kind = type(value)
+    kind: type[Any] = type(value)  # pyright: ignore[reportUnknownVariableType]
     raise E1013.error(name=parameter.name, kernel=kernel, what=f"a `{kind.__qualname__}`").help(
         "pass a tuple instead of a list, and arrays as run-time arguments"
         if isinstance(value, list)
