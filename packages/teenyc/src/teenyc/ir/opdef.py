@@ -38,7 +38,7 @@ class OpDef:
     `result` infers the result types from operands and attributes; `fmt` gives the text right of `%r = `;
     `verify` returns what is wrong, or None; `fold` gets the operands' compile-time values (None where
     unknown) and returns the result's as a Python scalar, or None; `ref` reads the operation with NumPy;
-    `cpu` emits native code; `dsl` names the DSL functions that lower to it; `labelled` lists
+    `cpu` emits native code and `cost` says how much, in additions; `dsl` names the DSL functions that lower to it; `labelled` lists
     the regions whose block arguments are printed as `^bb0(...)`; `domain` and `ulp` drive the differential
     tests.
     """
@@ -56,6 +56,7 @@ class OpDef:
     labelled: tuple[int, ...] = ()
     domain: tuple[float, float] = (-4.0, 4.0)
     ulp: float = 0.0
+    cost: int = 1
 
     @property
     def is_pure(self) -> bool:

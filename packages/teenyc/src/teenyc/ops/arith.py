@@ -53,17 +53,54 @@ CONSTANT = register(
         verify=_verify_constant,
         fold=lambda op, values: op.attrs["value"],
         ref=_ref_constant,
+        cpu=lambda c, op: c.constant(op.attrs["value"], arrays.element_name(op.results[0].type)),
     )
 )
 
 # --- integers -------------------------------------------------------------------------------------
 
-ADDI = int_op("arith.addi", 2, fold=lambda bits, x, y: x + y, ref=lambda np, x, y: x + y)
-SUBI = int_op("arith.subi", 2, fold=lambda bits, x, y: x - y, ref=lambda np, x, y: x - y)
-MULI = int_op("arith.muli", 2, fold=lambda bits, x, y: x * y, ref=lambda np, x, y: x * y)
-ANDI = int_op("arith.andi", 2, fold=lambda bits, x, y: x & y, ref=lambda np, x, y: x & y)
-ORI = int_op("arith.ori", 2, fold=lambda bits, x, y: x | y, ref=lambda np, x, y: x | y)
-XORI = int_op("arith.xori", 2, fold=lambda bits, x, y: x ^ y, ref=lambda np, x, y: x ^ y)
+ADDI = int_op(
+    "arith.addi",
+    2,
+    fold=lambda bits, x, y: x + y,
+    ref=lambda np, x, y: x + y,
+    cpu=lambda c, x, y: c.integer("add", x, y),
+)
+SUBI = int_op(
+    "arith.subi",
+    2,
+    fold=lambda bits, x, y: x - y,
+    ref=lambda np, x, y: x - y,
+    cpu=lambda c, x, y: c.integer("sub", x, y),
+)
+MULI = int_op(
+    "arith.muli",
+    2,
+    fold=lambda bits, x, y: x * y,
+    ref=lambda np, x, y: x * y,
+    cpu=lambda c, x, y: c.integer("mul", x, y),
+)
+ANDI = int_op(
+    "arith.andi",
+    2,
+    fold=lambda bits, x, y: x & y,
+    ref=lambda np, x, y: x & y,
+    cpu=lambda c, x, y: c.integer("and", x, y),
+)
+ORI = int_op(
+    "arith.ori",
+    2,
+    fold=lambda bits, x, y: x | y,
+    ref=lambda np, x, y: x | y,
+    cpu=lambda c, x, y: c.integer("or", x, y),
+)
+XORI = int_op(
+    "arith.xori",
+    2,
+    fold=lambda bits, x, y: x ^ y,
+    ref=lambda np, x, y: x ^ y,
+    cpu=lambda c, x, y: c.integer("xor", x, y),
+)
 
 
 def _quotient(bits: int, x: int, y: int) -> int | None:
@@ -96,13 +133,39 @@ def _modulo(np: Any, x: Array, y: Array) -> Array:
     return x - _divide(np, x, y) * y
 
 
-DIVSI = int_op("arith.divsi", 2, fold=_quotient, ref=_divide)
-DIVUI = int_op(
-    "arith.divui", 2, fold=lambda bits, x, y: x // y if y else None, ref=_divide, unsigned=True
+DIVSI = int_op(
+    "arith.divsi",
+    2,
+    fold=_quotient,
+    ref=_divide,
+    cpu=lambda c, x, y: c.quotient(x, y, signed=True),
+    cost=8,
 )
-REMSI = int_op("arith.remsi", 2, fold=_rest, ref=_modulo)
+DIVUI = int_op(
+    "arith.divui",
+    2,
+    fold=lambda bits, x, y: x // y if y else None,
+    ref=_divide,
+    cpu=lambda c, x, y: c.quotient(x, y, signed=False),
+    cost=8,
+    unsigned=True,
+)
+REMSI = int_op(
+    "arith.remsi",
+    2,
+    fold=_rest,
+    ref=_modulo,
+    cpu=lambda c, x, y: c.rest(x, y, signed=True),
+    cost=10,
+)
 REMUI = int_op(
-    "arith.remui", 2, fold=lambda bits, x, y: x % y if y else None, ref=_modulo, unsigned=True
+    "arith.remui",
+    2,
+    fold=lambda bits, x, y: x % y if y else None,
+    ref=_modulo,
+    cpu=lambda c, x, y: c.rest(x, y, signed=False),
+    cost=10,
+    unsigned=True,
 )
 
 
@@ -121,49 +184,95 @@ SHLI = int_op(
     2,
     fold=lambda bits, x, y: x << y if 0 <= y < bits else None,
     ref=lambda np, x, y: _shift(np, x, y, left=True),
+    cpu=lambda c, x, y: c.shift("shl", x, y),
 )
 SHRSI = int_op(
     "arith.shrsi",
     2,
     fold=lambda bits, x, y: x >> y if 0 <= y < bits else None,
     ref=lambda np, x, y: _shift(np, x, y, left=False),
+    cpu=lambda c, x, y: c.shift("ashr", x, y),
 )
 SHRUI = int_op(
     "arith.shrui",
     2,
     fold=lambda bits, x, y: x >> y if y < bits else None,
     ref=lambda np, x, y: _shift(np, x, y, left=False),
+    cpu=lambda c, x, y: c.shift("lshr", x, y),
     unsigned=True,
 )
 MAXSI = int_op(
-    "arith.maxsi", 2, fold=lambda bits, x, y: max(x, y), ref=lambda np, x, y: np.maximum(x, y)
+    "arith.maxsi",
+    2,
+    fold=lambda bits, x, y: max(x, y),
+    ref=lambda np, x, y: np.maximum(x, y),
+    cpu=lambda c, x, y: c.extreme("smax", x, y),
 )
 MAXUI = int_op(
     "arith.maxui",
     2,
     fold=lambda bits, x, y: max(x, y),
     ref=lambda np, x, y: np.maximum(x, y),
+    cpu=lambda c, x, y: c.extreme("umax", x, y),
     unsigned=True,
 )
 MINSI = int_op(
-    "arith.minsi", 2, fold=lambda bits, x, y: min(x, y), ref=lambda np, x, y: np.minimum(x, y)
+    "arith.minsi",
+    2,
+    fold=lambda bits, x, y: min(x, y),
+    ref=lambda np, x, y: np.minimum(x, y),
+    cpu=lambda c, x, y: c.extreme("smin", x, y),
 )
 MINUI = int_op(
     "arith.minui",
     2,
     fold=lambda bits, x, y: min(x, y),
     ref=lambda np, x, y: np.minimum(x, y),
+    cpu=lambda c, x, y: c.extreme("umin", x, y),
     unsigned=True,
 )
 
 # --- floats ---------------------------------------------------------------------------------------
 
-ADDF = float_op("arith.addf", 2, fold=lambda x, y: x + y, ref=lambda np, x, y: x + y)
-SUBF = float_op("arith.subf", 2, fold=lambda x, y: x - y, ref=lambda np, x, y: x - y)
-MULF = float_op("arith.mulf", 2, fold=lambda x, y: x * y, ref=lambda np, x, y: x * y)
+ADDF = float_op(
+    "arith.addf",
+    2,
+    fold=lambda x, y: x + y,
+    ref=lambda np, x, y: x + y,
+    cpu=lambda c, x, y: c.float("fadd", x, y),
+)
+SUBF = float_op(
+    "arith.subf",
+    2,
+    fold=lambda x, y: x - y,
+    ref=lambda np, x, y: x - y,
+    cpu=lambda c, x, y: c.float("fsub", x, y),
+)
+MULF = float_op(
+    "arith.mulf",
+    2,
+    fold=lambda x, y: x * y,
+    ref=lambda np, x, y: x * y,
+    cpu=lambda c, x, y: c.float("fmul", x, y),
+)
 # `div.full.f32` on a GPU.
-DIVF = float_op("arith.divf", 2, fold=scalars.divide, ref=lambda np, x, y: x / y, ulp=2.0)
-REMF = float_op("arith.remf", 2, fold=scalars.remainder, ref=lambda np, x, y: np.fmod(x, y))
+DIVF = float_op(
+    "arith.divf",
+    2,
+    fold=scalars.divide,
+    ref=lambda np, x, y: x / y,
+    cpu=lambda c, x, y: c.float("fdiv", x, y),
+    ulp=2.0,
+    cost=4,
+)
+REMF = float_op(
+    "arith.remf",
+    2,
+    fold=scalars.remainder,
+    ref=lambda np, x, y: np.fmod(x, y),
+    cpu=lambda c, x, y: c.remainder(x, y),
+    cost=40,
+)
 
 
 def _greater(np: Any, x: Array, y: Array, *, drop_nan: bool) -> Array:
@@ -177,22 +286,26 @@ MAXNUMF = float_op(
     2,
     fold=scalars.number_max,
     ref=lambda np, x, y: _greater(np, x, y, drop_nan=True),
+    cpu=lambda c, x, y: c.greatest(x, y, drop_nan=True),
 )
 MINNUMF = float_op(
     "arith.minnumf",
     2,
     fold=scalars.number_min,
     ref=lambda np, x, y: -_greater(np, -x, -y, drop_nan=True),
+    cpu=lambda c, x, y: c.least(x, y, drop_nan=True),
 )
 MAXIMUMF = float_op(
     "arith.maximumf",
     2,
     fold=scalars.ieee_max,
     ref=lambda np, x, y: _greater(np, x, y, drop_nan=False),
+    cpu=lambda c, x, y: c.greatest(x, y, drop_nan=False),
 )
 MINIMUMF = float_op(
     "arith.minimumf",
     2,
     fold=scalars.ieee_min,
     ref=lambda np, x, y: -_greater(np, -x, -y, drop_nan=False),
+    cpu=lambda c, x, y: c.least(x, y, drop_nan=False),
 )

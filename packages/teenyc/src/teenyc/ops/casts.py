@@ -51,6 +51,7 @@ EXTSI = cast_op(
     widens=True,
     fold=lambda value, source, result: -value if source == "i1" else value,
     ref=_sign_extend,
+    cpu=lambda c, x, result: c.resized(x, result, signed=True),
 )
 EXTUI = cast_op(
     "arith.extui",
@@ -59,6 +60,7 @@ EXTUI = cast_op(
     widens=True,
     fold=lambda value, source, result: scalars.unsigned(value, scalars.bits_of(source)),
     ref=_zero_extend,
+    cpu=lambda c, x, result: c.resized(x, result, signed=False),
 )
 TRUNCI = cast_op(
     "arith.trunci",
@@ -67,12 +69,19 @@ TRUNCI = cast_op(
     widens=False,
     fold=lambda value, source, result: scalars.wrap(value, scalars.bits_of(result)),
     ref=_truncate,
+    cpu=lambda c, x, result: c.truncated(x, result),
 )
 
 # --- floats ---------------------------------------------------------------------------------------
 
 EXTF = cast_op(
-    "arith.extf", FLOAT, FLOAT, widens=True, fold=lambda value, source, result: value, ref=_resize
+    "arith.extf",
+    FLOAT,
+    FLOAT,
+    widens=True,
+    fold=lambda value, source, result: value,
+    ref=_resize,
+    cpu=lambda c, x, result: c.widened(x, result),
 )
 TRUNCF = cast_op(
     "arith.truncf",
@@ -81,6 +90,7 @@ TRUNCF = cast_op(
     widens=False,
     fold=lambda value, source, result: scalars.round_float(value, result),
     ref=lambda np, array, source, result: arrays.rounded(np, array, result),
+    cpu=lambda c, x, result: c.rounded(x, result),
 )
 
 
@@ -120,6 +130,11 @@ FP_TO_FP = register(
         verify=_verify_fp_to_fp,
         fold=_fold_fp_to_fp,
         ref=_ref_fp_to_fp,
+        cpu=lambda c, op, x: c.rounded(
+            x,
+            arrays.element_name(op.results[0].type),
+            toward_zero=op.attrs.get("rounding") == "rtz",
+        ),
     )
 )
 
@@ -189,6 +204,7 @@ SITOFP = cast_op(
         round_int(-value if source == "i1" else value, result), result
     ),
     ref=_from_signed,
+    cpu=lambda c, x, result: c.from_integer(x, result, signed=True),
 )
 UITOFP = cast_op(
     "arith.uitofp",
@@ -198,6 +214,7 @@ UITOFP = cast_op(
         round_int(scalars.unsigned(value, scalars.bits_of(source)), result), result
     ),
     ref=_from_unsigned,
+    cpu=lambda c, x, result: c.from_integer(x, result, signed=False),
 )
 FPTOSI = cast_op(
     "arith.fptosi",
@@ -205,6 +222,7 @@ FPTOSI = cast_op(
     INT,
     fold=lambda value, source, result: _to_int(value, result, signed=True),
     ref=lambda np, array, source, result: _truncated(np, array, result, signed=True),
+    cpu=lambda c, x, result: c.to_integer(x, result, signed=True),
 )
 FPTOUI = cast_op(
     "arith.fptoui",
@@ -212,6 +230,7 @@ FPTOUI = cast_op(
     INT,
     fold=lambda value, source, result: _to_int(value, result, signed=False),
     ref=lambda np, array, source, result: _truncated(np, array, result, signed=False),
+    cpu=lambda c, x, result: c.to_integer(x, result, signed=False),
 )
 
 # --- bits and pointers ----------------------------------------------------------------------------
@@ -263,6 +282,9 @@ BITCAST = register(
         verify=_verify_bitcast,
         fold=_fold_bitcast,
         ref=_ref_bitcast,
+        cpu=lambda c, op, x: c.bitcast(
+            x, *(arrays.element_name(value.type) for value in (*op.operands, *op.results))
+        ),
     )
 )
 
@@ -284,6 +306,7 @@ def _address_cast(name: str, source: str, result: str) -> OpDef:
             attrs=("type",),
             verify=verify,
             ref=lambda np, op, operands, env: operands[0],
+            cpu=lambda c, op, x: x,
         )
     )
 

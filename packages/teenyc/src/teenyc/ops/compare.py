@@ -103,6 +103,7 @@ CMPI = register(
         verify=_verifier(INT, INT_PREDICATES),
         fold=_fold_int,
         ref=_ref_int,
+        cpu=lambda c, op, x, y: c.compare(op.attrs["predicate"], x, y),
     )
 )
 CMPF = register(
@@ -114,6 +115,7 @@ CMPF = register(
         verify=_verifier(FLOAT, FLOAT_PREDICATES),
         fold=_fold_float,
         ref=_ref_float,
+        cpu=lambda c, op, x, y: c.compare(op.attrs["predicate"], x, y),
     )
 )
 
@@ -150,6 +152,7 @@ SELECT = register(
         verify=_verify_select,
         fold=_fold_select,
         ref=lambda np, op, operands, env: np.where(*operands),
+        cpu=lambda c, op, condition, x, y: c.select(condition, x, y),
         dsl=("where",),
     )
 )

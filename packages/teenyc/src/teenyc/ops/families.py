@@ -107,13 +107,17 @@ def float_op(
     count: int,
     *,
     ref: Callable[..., Array],
+    cpu: Callable[..., Any],
     fold: Callable[..., float] | None = None,
     **facts: Any,
 ) -> OpDef:
     """An elementwise float operation.
 
-    `fold` and `ref` compute on wide numbers that are rounded once.
+    `fold`, `ref` and `cpu` compute on wide numbers that are rounded once.
     """
+
+    def emit(c: Any, op: Operation, *operands: Any) -> Any:
+        return c.rounded(cpu(c, *operands), arrays.element_name(op.results[0].type))
 
     def read(np: Any, op: Operation, operands: Sequence[Array], env: Environment) -> Array:
         element = arrays.element_name(op.results[0].type)
@@ -125,7 +129,7 @@ def float_op(
             return None
         return scalars.round_float(fold(*values), arrays.element_name(op.results[0].type))
 
-    return _same(name, FLOAT, count, evaluate if fold else None, read, **facts)
+    return _same(name, FLOAT, count, evaluate if fold else None, read, cpu=emit, **facts)
 
 
 def int_op(
@@ -134,10 +138,11 @@ def int_op(
     *,
     ref: Callable[..., Array],
     fold: Callable[..., int | None],
+    cpu: Callable[..., Any],
     unsigned: bool = False,
     **facts: Any,
 ) -> OpDef:
-    """An elementwise integer operation that wraps.
+    """An elementwise integer operation that wraps; `cpu(c, *values)` never sees i1.
 
     `fold(bits, *values)` gives any integer, or None where the operation is undefined; both it and
     `ref(np, *arrays)` see operands without a sign when `unsigned`. i1 is computed in 8 bits.
@@ -159,7 +164,13 @@ def int_op(
         result = fold(bits, *values)
         return None if result is None else scalars.wrap(result, bits)
 
-    return _same(name, INT, count, evaluate, read, **facts)
+    def emit(c: Any, op: Operation, *operands: Any) -> Any:
+        if arrays.element_name(op.results[0].type) != "i1":
+            return cpu(c, *operands)
+        wide = [c.resized(operand, "i8", signed=False) for operand in operands]
+        return c.truncated(cpu(c, *wide), "i1")
+
+    return _same(name, INT, count, evaluate, read, cpu=emit, **facts)
 
 
 def cast_op(
@@ -169,12 +180,14 @@ def cast_op(
     *,
     ref: Callable[[Any, Array, str, str], Array],
     fold: Callable[[Any, str, str], Any],
+    cpu: Callable[[Any, Any, str], Any],
     widens: bool | None = None,
     **facts: Any,
 ) -> OpDef:
     """A conversion between element types of the kinds `source` and `result`.
 
-    `ref(np, array, from, to)` and `fold(value, from, to)` get the names of the element types.
+    `ref(np, array, from, to)`, `fold(value, from, to)` and `cpu(c, value, to)` get the names of the
+    element types.
     `widens` says that the result must be wider (True) or narrower (False).
     """
 
@@ -205,6 +218,7 @@ def cast_op(
             verify=verify,
             fold=evaluate,
             ref=read,
+            cpu=lambda c, op, x: cpu(c, x, _names(op)[1]),
             **facts,
         )
     )

@@ -39,6 +39,8 @@ def function(
         1,
         fold=fold,
         ref=lambda np, x: ref(np, _wide(np, x)),
+        cpu=lambda c, x: c.function(dsl, x),
+        cost=20,
         dsl=(dsl,),
         domain=domain,
         ulp=ulp,
@@ -73,9 +75,21 @@ RSQRT = function(
     "math.rsqrt", "rsqrt", ref=lambda np, x: 1.0 / np.sqrt(x), domain=(0.0, 1e4), ulp=2.0
 )
 
-ABSF = float_op("math.absf", 1, fold=abs, ref=lambda np, x: np.abs(x), dsl=("abs",))
+ABSF = float_op(
+    "math.absf",
+    1,
+    fold=abs,
+    ref=lambda np, x: np.abs(x),
+    cpu=lambda c, x: c.magnitude(x),
+    dsl=("abs",),
+)
 ABSI = int_op(
-    "math.absi", 1, fold=lambda bits, x: abs(x), ref=lambda np, x: np.abs(x), dsl=("abs",)
+    "math.absi",
+    1,
+    fold=lambda bits, x: abs(x),
+    ref=lambda np, x: np.abs(x),
+    cpu=lambda c, x: c.absolute(x),
+    dsl=("abs",),
 )
 
 

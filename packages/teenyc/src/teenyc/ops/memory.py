@@ -49,6 +49,14 @@ def _ref_addptr(np: Any, op: Operation, operands: Sequence[Array], env: Environm
     return operands[0] + operands[1].astype(np.int64) * np.int64(arrays.itemsize(pointee))
 
 
+def _cpu_addptr(c: Any, op: Operation, pointer: Any, amount: Any) -> Any:
+    pointee = _pointee(op.operands[0].type)
+    assert pointee is not None
+    wide = c.resized(amount, "i64", signed=True)
+    size = c.constant(arrays.itemsize(pointee), "i64")
+    return c.integer("add", pointer, c.integer("mul", wide, size))
+
+
 ADDPTR = register(
     OpDef(
         "tt.addptr",
@@ -58,6 +66,7 @@ ADDPTR = register(
         ),
         verify=_verify_addptr,
         ref=_ref_addptr,
+        cpu=_cpu_addptr,
     )
 )
 

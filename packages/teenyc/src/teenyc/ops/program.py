@@ -31,6 +31,7 @@ def _grid_op(name: str, dsl: str, numbers: str) -> OpDef:
             attrs=("axis",),
             verify=verify,
             ref=read,
+            cpu=lambda c, op: getattr(c, numbers)[op.attrs["axis"]],
             dsl=(dsl,),
         )
     )

@@ -1,8 +1,9 @@
 """Reductions over one axis, or over all elements: sum, max, min.
 
-The interpreter combines in a fixed order: the axis is halved, element i meeting element i + n/2,
-until one is left; every step is rounded in the type of the elements. Other targets may choose
-another order.
+The interpreter and the CPU combine in one fixed order, each step rounded in the type of the
+elements. Along the last axis, lane j of L (`lanes_of`) combines the elements j, j + L, j + 2L, ...
+in order; then the lanes are halved, lane i meeting lane i + L/2, until one is left. Along any other
+axis elements are combined in the order of their index. Other targets may choose another order.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from teenyc.ir.builder import Builder
 from teenyc.ir.core import Block, Operation, Region, Value
 from teenyc.ir.opdef import OpDef, lowers, register
 from teenyc.ir.printer import Names
-from teenyc.ops import arith, semantics
+from teenyc.ops import arith, arrays, semantics
 from teenyc.ops.broadcasting import expand
 from teenyc.ops.control import REDUCE_RETURN
 from teenyc.ops.creation import require_dtype
@@ -56,12 +57,25 @@ def _verify_reduce(op: Operation) -> str | None:
     return None if found == [element] else f"combines {element} into {found}"
 
 
+def lanes_of(type_: IRType, count: int) -> int:
+    """How many lanes the last axis, of `count` elements of `type_`, is combined in."""
+    return min(16 if arrays.itemsize(scalar_of(type_)) == 8 else 32, count)
+
+
 def _ref_reduce(np: Any, op: Operation, operands: Sequence[Array], env: Environment) -> Array:
-    rest = np.moveaxis(operands[0], op.attrs["axis"], 0)
-    while rest.shape[0] > 1:
-        half = rest.shape[0] // 2
-        (rest,) = env.run(op.regions[0], (rest[:half], rest[half:]))
-    return rest[0]
+    axis, array = op.attrs["axis"], operands[0]
+    rows = np.moveaxis(array, axis, 0)
+    lanes = 1
+    if axis == array.ndim - 1:
+        lanes = lanes_of(op.operands[0].type, rows.shape[0])
+        rows = rows.reshape(-1, lanes, *rows.shape[1:])
+    total = rows[0]
+    for row in rows[1:]:
+        (total,) = env.run(op.regions[0], (total, row))
+    while lanes > 1:
+        lanes //= 2
+        (total,) = env.run(op.regions[0], (total[:lanes], total[lanes:]))
+    return total[0] if axis == array.ndim - 1 else total
 
 
 REDUCE = register(
