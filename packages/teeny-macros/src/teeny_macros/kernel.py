@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from teeny_macros.compose import Composition
     from teeny_macros.instance import KernelInstance
     from teeny_macros.launch import LaunchSite
+    from teeny_macros.namespace import Guard
     from teeny_macros.resolve import Type
     from teeny_macros.signature import Parameter
 
@@ -92,6 +93,7 @@ class Kernel(SourceFunction, Generic[P]):
         super().__init__(captured)
         self._shared = shared
         self._options = options
+        self._over: dict[Any, Any] = {}  # short launchers, by their grids
         _take_names(self, captured)
 
     @property
@@ -133,11 +135,15 @@ class Kernel(SourceFunction, Generic[P]):
 
         An int, up to three ints, or a function of the compile-time values.
         """
-        return self._site().launcher(grid, self._options)
+        try:
+            found: Callable[P, None] = self._over[grid]
+        except (KeyError, TypeError):
+            found = self.site().launcher(grid, self._options, over=self._over)
+        return found
 
     def on(self, grid: Grid, *, stream: Any = None, device: Any = None) -> Callable[P, None]:
         """A launcher over `grid`, on a stream and on a device (`"cuda:1"` or an object)."""
-        return self._site().launcher(grid, self._options, stream, device)
+        return self.site().launcher(grid, self._options, stream, device)
 
     def options(
         self,
@@ -329,7 +335,18 @@ class Kernel(SourceFunction, Generic[P]):
                 self._shared.site = None
         return compose(self, functions) if functions else found
 
-    def _site(self) -> LaunchSite:
+    def specializes(self, name: str) -> tuple[bool, bool]:
+        """Whether launches look at an argument being 1, and at multiples of 16."""
+        shared = self._shared
+        flexible = name not in shared.not_specialized
+        return flexible, flexible and name not in shared.not_aligned
+
+    def guards(self) -> tuple[Guard, ...]:
+        """The lookups of captured names on which the compiled text rests."""
+        return self._compose().guards
+
+    def site(self) -> LaunchSite:
+        """The launches of this kernel as it is now: a new one when a captured name changed."""
         shared = self._shared
         site = shared.site
         composition = shared.composition

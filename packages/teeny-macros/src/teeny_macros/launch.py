@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from teeny_macros import binding, devices, env
 from teeny_macros.binding import Array, Number
 from teeny_macros.codes import E1010, E1012, E1014, E1015, E1016, E1017, E1019, E1020, E1021
-from teeny_macros.options import LaunchOptions
+from teeny_macros.hot import HOT, Home
 from teeny_macros.resolve import (
     FLOATS,
     INTEGERS,
@@ -30,25 +30,22 @@ if TYPE_CHECKING:
 
     from teeny_macros.instance import KernelInstance
     from teeny_macros.kernel import Kernel
+    from teeny_macros.options import LaunchOptions
     from teeny_macros.protocol import Device, Grid
     from teeny_macros.signature import Parameter
 
-_OPTION_NAMES = frozenset(LaunchOptions._fields)
+_HOMES = 64
 
 
 class Launcher:
     """A kernel or instance with its grid: call it with the arguments."""
 
-    __slots__ = ("_device", "_grid", "_options", "_site", "_stream")
+    __slots__ = ("_grid", "_home", "_over")
 
-    def __init__(
-        self, site: LaunchSite, grid: Any, options: LaunchOptions, stream: Any, device: Any
-    ) -> None:
-        self._site = site
+    def __init__(self, home: Home, grid: Any, over: dict[Any, Any] | None) -> None:
+        self._home = home
         self._grid = grid
-        self._options = options
-        self._stream = stream
-        self._device = device
+        self._over = over  # where to keep a shorter launcher for this grid
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
         """Launch. Also takes `num_warps` and the other options, `stream` and `device`, by name.
@@ -56,14 +53,14 @@ class Launcher:
         Raises:
             LaunchError: E1003-E1025 for wrong arguments; the device's and compiler's own errors.
         """
-        options, stream, device = self._options, self._stream, self._device
-        if kwargs:
-            stream = kwargs.pop("stream", stream)
-            device = kwargs.pop("device", device)
-            if not _OPTION_NAMES.isdisjoint(kwargs):
-                given = {name: kwargs.pop(name) for name in _OPTION_NAMES if name in kwargs}
-                options = options.changed(given)
-        self._site.launch(self._grid, args, kwargs, options, stream, device)
+        home = self._home
+        fast = home.fast
+        if fast is None:
+            home.slow(self._grid, *args, **kwargs)
+            return
+        if self._over is not None:
+            home.install(self._over, self._grid)
+        fast.launch(self._grid, *args, **kwargs)
 
 
 class _Program:
@@ -88,10 +85,10 @@ class _Program:
         return self.loaded
 
 
-class _Prepared:
+class Prepared:
     """What one combination of arguments led to."""
 
-    __slots__ = ("meta", "narrow", "pin", "program", "run")
+    __slots__ = ("hot_at", "launches", "meta", "narrow", "pin", "program", "run")
 
     def __init__(self, program: _Program, names: Sequence[str], pin: Any) -> None:
         specialization = program.instance.specialization
@@ -102,6 +99,8 @@ class _Prepared:
         self.meta = {**dict(specialization.constants), **program.instance.options._asdict()}
         # Integers to look at in every launch: where they are, and the dtype they must fit.
         self.narrow: tuple[tuple[int, str], ...] = ()
+        self.launches = 0
+        self.hot_at = HOT
 
 
 class LaunchSite:
@@ -123,7 +122,8 @@ class LaunchSite:
             self.fixed = dict(instance.specialization.constants)
             self.parameters = tuple(_fixed(parameter, instance) for parameter in parameters)
         self.signature = binding.CallSignature(self.name, self.parameters)
-        self.prepared: dict[Any, _Prepared] = {}
+        self.prepared: dict[Any, Prepared] = {}
+        self.homes: dict[Any, Home] = {}
         self.programs: dict[tuple[KernelInstance[...], str], _Program] = {}
         # What to do with each argument: 0 compile-time, 1 float, 2 anything else at run time.
         self.actions = tuple(
@@ -134,10 +134,26 @@ class LaunchSite:
         )  # fmt: skip
 
     def launcher(
-        self, grid: Any, options: LaunchOptions, stream: Any = None, device: Any = None
+        self,
+        grid: Any,
+        options: LaunchOptions,
+        stream: Any = None,
+        device: Any = None,
+        over: dict[Any, Any] | None = None,
     ) -> Launcher:
-        """A launcher over `grid`."""
-        return Launcher(self, grid, options, stream, device)
+        """A launcher over `grid`. In `over` it may leave a shorter one for the same grid."""
+        where = device if isinstance(device, str) else id(device)
+        key = (options, id(stream), where)
+        home = self.homes.get(key)
+        if home is None:
+            if len(self.homes) >= _HOMES:
+                self.homes.clear()
+            home = self.homes.setdefault(key, Home(self, options, stream, device))
+        return Launcher(home, grid, over)
+
+    def specializes(self, name: str) -> tuple[bool, bool]:
+        """Whether a number being 1, and multiples of 16, choose among programs."""
+        return (False, False) if self.kernel is None else self.kernel.specializes(name)
 
     def launch(
         self,
@@ -147,8 +163,11 @@ class LaunchSite:
         options: LaunchOptions,
         stream: Any,
         device: Any,
-    ) -> None:
-        """Check, find or compile the program, run it; an empty grid runs nothing."""
+    ) -> tuple[Prepared, list[Any]]:
+        """Check, find or compile the program, run it; an empty grid runs nothing.
+
+        Returns what the combination of arguments led to, and one value for each parameter.
+        """
         if self.instance is None:
             values = self.signature.bind(args, kwargs)
         else:
@@ -163,12 +182,13 @@ class LaunchSite:
                 self.reject_number(at, values[at], dtype)
         size = evaluate_grid(self.name, grid, found.meta)
         if 0 in size:
-            return
+            return found, values
         program = found.program
         loaded = program.loaded
         if loaded is None:
             loaded = program.load()
         program.device.launch(loaded, size, [values[at] for at in found.run], stream=stream)
+        return found, values
 
     def read(
         self, values: list[Any], options: LaunchOptions, device: Any
@@ -232,7 +252,7 @@ class LaunchSite:
         place: str | None,
         options: LaunchOptions,
         device: Any,
-    ) -> _Prepared:
+    ) -> Prepared:
         """Check a combination and make its instance; nothing is compiled yet."""
         chosen = self.choose_device(values, place, device)
         names = [parameter.name for parameter in self.parameters]
@@ -259,7 +279,7 @@ class LaunchSite:
             self.check_fixed(instance, options, elements)
         self.check_writes(instance, elements)
         program = self.programs.setdefault((instance, chosen.name), _Program(instance, chosen))
-        found = _Prepared(program, list(elements), device)
+        found = Prepared(program, list(elements), device)
         found.narrow = tuple(
             (at, types[name].dtype)
             for at, name in enumerate(elements)

@@ -1,0 +1,221 @@
+"""Launches that recur: told to the device, which may shorten them, and found again without binding.
+
+`Home` holds what launches of one site with the same options, stream and device share. What a
+device must know to launch by itself is a `HotCall`; it offers `shortcut(slow, guards)` to take it, or
+does not, and then every launch takes the long way.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from teeny_macros.options import LaunchOptions
+from teeny_macros.resolve import FLOATS, INTEGERS, python_dtype
+from teeny_macros.signature import POINTER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from teeny_macros.kernel import Kernel
+    from teeny_macros.launch import LaunchSite, Prepared
+
+# A combination is told to its device after so many launches, then after four times as many.
+HOT = 16
+_GRIDS = 1024
+_OPTION_NAMES = frozenset(LaunchOptions._fields)
+
+
+class HotArgument(NamedTuple):
+    """One argument of a call, in the call's order, and what must be checked of it again.
+
+    `kind` is `array`, `int`, `float`, `number` (a float or int for a float parameter), `bool`, or
+    `same`: the value must be the same object, or an equal int. `at` is its place among the run-time
+    arguments, -1 when it is compiled in. `dtype` is the parameter's. With `wide` an int must not
+    fit i32. `aligned`, `divisible` and `one` must hold or must not; None leaves it open.
+    """
+
+    kind: str
+    at: int
+    value: Any
+    dtype: str = ""
+    wide: bool = False
+    aligned: bool | None = None
+    divisible: bool | None = None
+    one: bool | None = None
+
+
+class HotCall(NamedTuple):
+    """A call that recurs: its shape, its arguments, and the program it led to.
+
+    `names` are the keywords in the call's order, `values` all run-time arguments in the kernel's
+    order, `grid_of` makes three sizes of whatever was given as the grid.
+    """
+
+    program: Any
+    positional: int
+    names: tuple[str, ...]
+    arguments: tuple[HotArgument, ...]
+    values: tuple[Any, ...]
+    stream: Any
+    grid_of: Callable[[Any], tuple[int, int, int]]
+
+
+class Shortcut(Protocol):
+    """What a device makes of hot calls. Other calls go to the `slow` it was made with."""
+
+    launch: Callable[..., Any]
+    """Takes the grid, then the arguments of the call."""
+
+    def add(self, call: HotCall) -> bool: ...
+    def over(self, grid: Any, slow: Callable[..., Any]) -> Callable[..., Any] | None: ...
+
+
+class Home:
+    """The launches of a site with the same options, stream and device."""
+
+    __slots__ = ("_overs", "device", "fast", "kernel", "options", "site", "stream")
+
+    def __init__(self, site: LaunchSite, options: LaunchOptions, stream: Any, device: Any) -> None:
+        self.site = site
+        self.kernel: Kernel[...] | None = site.kernel
+        self.options = options
+        self.stream = stream
+        self.device = device
+        self.fast: Shortcut | None = None
+        self._overs: list[dict[Any, Any]] = []
+
+    def slow(self, grid: Any, /, *args: Any, **kwargs: Any) -> None:
+        """Launch the long way, and tell the device about what recurs."""
+        site = self.site
+        if self.kernel is not None:
+            site = self.kernel.site()
+            if site is not self.site:  # a captured name changed its meaning
+                for over in self._overs:
+                    over.clear()
+                site.launcher(grid, self.options, self.stream, self.device)(*args, **kwargs)
+                return
+        options, stream, device = self.options, self.stream, self.device
+        rest = kwargs
+        if not _LAUNCH_NAMES.isdisjoint(kwargs):
+            rest = dict(kwargs)
+            stream = rest.pop("stream", stream)
+            device = rest.pop("device", device)
+            if not _OPTION_NAMES.isdisjoint(rest):
+                given = {name: rest.pop(name) for name in _OPTION_NAMES if name in rest}
+                options = options.changed(given)
+        found, values = site.launch(grid, args, rest, options, stream, device)
+        found.launches += 1
+        if found.launches == found.hot_at:
+            found.hot_at *= 4
+            self.shorten(found, args, kwargs, values, stream)
+
+    def shorten(
+        self,
+        found: Prepared,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        values: Sequence[Any],
+        stream: Any,
+    ) -> None:
+        """Tell the device of a call, when both can."""
+        if self.fast is None:
+            make = getattr(found.program.device, "shortcut", None)
+            guards = () if self.kernel is None else self.kernel.guards()
+            self.fast = make and make(self.slow, guards)
+        if self.fast is not None:
+            call = _describe(self.site, found, args, kwargs, values, stream)
+            if call is not None:
+                self.fast.add(call)
+
+    def install(self, over: dict[Any, Any], grid: Any) -> None:
+        """Let `over[grid]` be the short launch over a grid that may come again."""
+        if self.fast is None or not isinstance(grid, (int, tuple)):
+            return
+        launch = self.fast.over(grid, partial(self.slow, grid))
+        if launch is None:
+            return
+        if not any(known is over for known in self._overs):
+            self._overs.append(over)
+        if len(over) >= _GRIDS:
+            over.clear()
+        over[grid] = launch
+
+
+_LAUNCH_NAMES = _OPTION_NAMES | {"stream", "device"}
+
+
+def _describe(
+    site: LaunchSite,
+    found: Prepared,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    values: Sequence[Any],
+    stream: Any,
+) -> HotCall | None:
+    """A call as its device must check it again; None when it cannot be checked so simply."""
+    from teeny_macros.launch import evaluate_grid
+
+    places = {at: number for number, at in enumerate(found.run)}
+    arguments: list[HotArgument] = []
+    for at, value in enumerate(args):
+        argument = _argument(site, found, at, places.get(at, -1), value)
+        if argument is None:
+            return None
+        arguments.append(argument)
+    for name, value in kwargs.items():
+        at = -1 if name in _LAUNCH_NAMES else site.signature.index[name]
+        argument = (
+            HotArgument("same", -1, value)
+            if at < 0
+            else _argument(site, found, at, places.get(at, -1), value)
+        )
+        if argument is None:
+            return None
+        arguments.append(argument)
+
+    def grid_of(grid: Any) -> tuple[int, int, int]:
+        return evaluate_grid(site.name, grid, found.meta)
+
+    return HotCall(
+        found.program.loaded,
+        len(args),
+        tuple(kwargs),
+        tuple(arguments),
+        tuple(values[at] for at in found.run),
+        stream,
+        grid_of,
+    )
+
+
+def _argument(
+    site: LaunchSite, found: Prepared, at: int, place: int, value: Any
+) -> HotArgument | None:
+    if place < 0:
+        return HotArgument("same", -1, value)
+    parameter = site.parameters[at]
+    specialization = found.program.instance.specialization
+    type_ = dict(specialization.types)[parameter.name]
+    dtype, kind = type_.dtype, type(value)
+    flexible, alignable = site.specializes(parameter.name)
+    divisible = parameter.name in specialization.divisible_by_16 or None
+    if divisible is None and flexible and alignable:
+        divisible = False
+    if type_.kind == POINTER:
+        return HotArgument("array", place, value, dtype, aligned=divisible)
+    if kind is bool:
+        return HotArgument("bool", place, value, dtype) if dtype == "i1" else None
+    if dtype in FLOATS:
+        annotated = parameter.dtype is not None
+        if kind is float or (kind is int and annotated):
+            return HotArgument("number" if annotated else "float", place, value, dtype)
+        return None
+    if kind is not int or dtype not in INTEGERS or dtype == "i1":
+        return None
+    one = parameter.name in specialization.equal_to_1 or (False if flexible else None)
+    if one:
+        divisible = None
+    wide = parameter.dtype is None and dtype == "i64" and python_dtype(value) == "i64"
+    if parameter.dtype is None and dtype == "u64":
+        return None
+    return HotArgument("int", place, value, dtype, wide, divisible=divisible, one=one)
