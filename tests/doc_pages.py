@@ -9,6 +9,7 @@ import doctest
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# A longer fence may hold a shorter one.
+FENCE = re.compile(r"^(`{3,})(\w*)([^\n]*)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 TITLE = re.compile(r'title="([^"]+)"')
 NEEDS = re.compile(r"<!-- needs (\w+) ([\d.]+) -->")
 # What a block shows of the block above it.
@@ -57,10 +59,10 @@ def blocks(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
     found = []
     for number, match in enumerate(FENCE.finditer(text)):
-        title = TITLE.search(match[2])
+        title = TITLE.search(match[3])
         file = title[1] if title else f"{page.stem.lower().replace('-', '_')}_{number}.py"
         line = text.count("\n", 0, match.start()) + 1
-        found.append(Block(match[1], file, match[3], line, match.start(3), match.end(3)))
+        found.append(Block(match[2], file, match[4], line, match.start(4), match.end(4)))
     return found
 
 
@@ -72,8 +74,12 @@ def needs(page: Path) -> tuple[str, str] | None:
 
 def commands(block: Block) -> list[list[str]]:
     """The commands of a `sh` block, split into words."""
-    lines = [line.split(" #")[0] for line in block.text.splitlines() if not line.startswith("#")]
-    return [words for line in lines for part in line.split("&&") if (words := part.split())]
+    found = []
+    for line in block.text.splitlines():
+        words = shlex.split(line, comments=True)
+        ends = [-1, *(i for i, word in enumerate(words) if word == "&&"), len(words)]
+        found += [words[before + 1 : end] for before, end in pairwise(ends)]
+    return [words for words in found if words]
 
 
 def is_run(block: Block) -> bool:
