@@ -104,7 +104,7 @@ def types(session: nox.Session) -> None:
     """Check all types: mypy strict everywhere, basedpyright strict on the public surface."""
     install(session, *group("types"))
     # One run for each folder of tests: they are no packages, and each may have a conftest.py.
-    checks = [["tests", "conftest.py", "noxfile.py"], ["examples"], ["benchmarks"]]
+    checks = [["tests", "conftest.py", "noxfile.py"], ["examples"], ["benchmarks"], ["docs"]]
     for name in PACKAGES:
         folder = ROOT / "packages" / name
         checks.append([f"packages/{name}/{part}" for part in ("src", "hatch_build.py", "stubgen")])
@@ -209,7 +209,7 @@ def docs(session: nox.Session) -> None:
     """Build the documentation with warnings as errors, and run every code block in it."""
     install(session, *group("docs"), *group("test"), libtriton=LIBTRITONS[-1])
     session.run("mkdocs", "build", "--strict", *session.posargs)
-    session.run("python", "-m", "pytest", "tests/test_docs.py")
+    session.run("python", "-m", "pytest", "tests/test_docs.py", "tests/test_docs_generated.py")
 
 
 @nox.session
