@@ -216,7 +216,25 @@ def _shortened(e: Emitter, x: Value, *, signed: bool) -> Value:
 
 
 def _float_to_integer(e: Emitter, source: str, result: str, native_half: bool) -> Value:
+    """Clamped first: LLVM's conversion is undefined beyond the range, its saturating one scalar.
+
+    Where the largest integer is no float, the largest float below it is converted instead, and what
+    exceeds that is replaced.
+    """
     wide = "f64" if source == "f64" else "f32"
     value = _float_to_float(e, e.x, source, wide, native_half, toward_zero=False)
-    name = "fptosi.sat" if result.startswith("i") else "fptoui.sat"
-    return e.intrinsic(name, kind_of(result), value, argument=value.kind)
+    bits, signed = int(result[1:]), result.startswith("i")
+    low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+    digits = LAYOUTS[wide].mantissa + 1
+    spare = max(0, high.bit_length() - digits)
+    largest = (high >> spare) << spare
+    clamped = e.select(value.compare("ogt", low), value, low)
+    clamped = e.select(clamped.compare("olt", largest), clamped, largest)
+    kind = kind_of(result) if bits >= 32 else "i32"
+    opcode = "fptosi" if signed or bits < 32 else "fptoui"
+    found = e.convert(opcode, clamped, kind)
+    if largest < high:
+        found = e.select(value.compare("ogt", largest), high, found)
+    if signed:  # else NaN has been clamped to 0 already
+        found = e.select(value.compare("uno", value), 0, found)
+    return found if bits >= 32 else e.convert("trunc", found, kind_of(result))

@@ -133,12 +133,9 @@ class Emitter:
         left, right = self.like(found, yes), self.like(found, no)
         return self.put(found.kind, f"select {condition}, {left}, {right}")
 
-    def intrinsic(self, name: str, result: str, *operands: Value, argument: str = "") -> Value:
-        """A call of `@llvm.<name>` overloaded on the result, then on the kind `argument`."""
-        suffix = ".".join(
-            f"v{self.lanes}{_KINDS.get(kind, kind)}" for kind in (result, argument) if kind
-        )
-        symbol = f"@llvm.{name}.{suffix}"
+    def intrinsic(self, name: str, result: str, *operands: Value) -> Value:
+        """A call of `@llvm.<name>`, which is overloaded on the result."""
+        symbol = f"@llvm.{name}.v{self.lanes}{_KINDS.get(result, result)}"
         types = ", ".join(operand.type for operand in operands)
         self.declared.add(f"declare {self.vector(result)} {symbol}({types})")
         shown = ", ".join(str(operand) for operand in operands)
