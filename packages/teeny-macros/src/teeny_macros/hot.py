@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from teeny_macros.diagnostics import LaunchError
 from teeny_macros.options import LaunchOptions
 from teeny_macros.resolve import FLOATS, INTEGERS, python_dtype
 from teeny_macros.signature import POINTER
@@ -87,6 +88,13 @@ class Home:
 
     def slow(self, grid: Any, /, *args: Any, **kwargs: Any) -> None:
         """Launch the long way, and tell the device about what recurs."""
+        try:
+            self._launch(grid, args, kwargs)
+        except LaunchError as error:
+            self.site.locate(error)
+            raise
+
+    def _launch(self, grid: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         site = self.site
         if self.kernel is not None:
             site = self.kernel.site()

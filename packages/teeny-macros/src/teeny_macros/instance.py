@@ -123,6 +123,11 @@ class KernelInstance(Generic[P]):
         return self._foundation.source_map
 
     @property
+    def definition(self) -> Kernel[P] | None:
+        """The kernel if this process has made the instance from it, without any import."""
+        return self._kernel
+
+    @property
     def kernel(self) -> Kernel[P]:
         """The kernel; in another process, the one that its module has under its name.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, ca
 
 from teeny_macros.capture import RESERVED, SourceFunction, capture
 from teeny_macros.codes import E0027, E0028, E1001, E1002, E1005, E1011, E1024
+from teeny_macros.diagnostics import LaunchError
 from teeny_macros.namespace import MISSING
 from teeny_macros.options import LaunchOptions
 
@@ -195,6 +196,15 @@ class Kernel(SourceFunction, Generic[P]):
             LaunchError: E1005 (no such name), E1011 and E1024 (something missing), E1007-E1009,
                 E1013, E1023.
         """
+        try:
+            return self._instantiate(binds)
+        except LaunchError as error:
+            from teeny_macros.callsite import locate
+
+            locate(error, self.captured, self.parameters)
+            raise
+
+    def _instantiate(self, binds: Mapping[str, Any]) -> KernelInstance[P]:
         from teeny_macros.resolve import Resolver
 
         resolver = Resolver(self.name, self.parameters)

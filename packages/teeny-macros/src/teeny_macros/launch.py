@@ -28,6 +28,7 @@ from teeny_macros.signature import CONST, POINTER, SCALAR
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from teeny_macros.diagnostics import LaunchError
     from teeny_macros.instance import KernelInstance
     from teeny_macros.kernel import Kernel
     from teeny_macros.options import LaunchOptions
@@ -242,6 +243,13 @@ class LaunchSite:
                 "pass a NumPy array, a device's buffer, or an array with `__dlpack__`"
             )
         return inner, info._replace(dtype=dtype)
+
+    def locate(self, error: LaunchError) -> None:
+        """Give a refusal the place of the call, and of the parameter that it is about."""
+        from teeny_macros.callsite import locate
+
+        kernel = self.kernel or (self.instance and self.instance.definition)
+        locate(error, kernel.captured if kernel else None, self.parameters)
 
     # --- a combination seen for the first time ---------------------------------------------------
 
