@@ -173,7 +173,7 @@ def _ours(work: Work) -> tuple[Callable[..., Any], Callable[[], str]]:
         kernel[work.grid](*args, **work.consts)
 
     def ptx() -> str:
-        *_, prepared = kernel._site().prepared.values()  # noqa: SLF001 - what the launches above used
+        *_, prepared = kernel.site().prepared.values()
         return str(prepared.program.artifact.read_text())
 
     return launch, ptx
