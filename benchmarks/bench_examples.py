@@ -165,7 +165,7 @@ def _normal_ptx(ptx: str) -> str:
 def _ours(work: Work) -> tuple[Callable[..., Any], Callable[[], str]]:
     import importlib
 
-    from teeny_macros import Target
+    from teeny_compiler import Target, compile_kernel
 
     kernel = getattr(importlib.import_module(work.example), work.kernel)
 
@@ -173,8 +173,9 @@ def _ours(work: Work) -> tuple[Callable[..., Any], Callable[[], str]]:
         kernel[work.grid](*args, **work.consts)
 
     def ptx() -> str:
-        *_, prepared = kernel.site().prepared.values()
-        return str(prepared.program.artifact.read_text())
+        *_, (instance, _) = kernel.site().programs
+        major, minor = torch.cuda.get_device_capability()
+        return compile_kernel(instance, Target.cuda(f"sm_{major}{minor}")).read_text()
 
     return launch, ptx
 
