@@ -172,8 +172,8 @@ def main() -> None:
                 lines.append(str(row))
                 print(row, flush=True)
     note = (
-        f"{options.samples} points a row against mpmath; f32 also every {options.stride}th bit "
-        f"pattern against f64. Times per element: code for x86-64-v3 (FMA) or x86-64-v2, the same "
+        f"{options.samples} points a row against mpmath; f32 also one in {options.stride} bit "
+        f"patterns against f64. Times per element: code for x86-64-v3 (FMA) or x86-64-v2, the same "
         f"formulas for the host ({llvm.get_host_cpu_name()}), and NumPy {np.__version__} there."
     )
     print(note)
