@@ -41,6 +41,8 @@ def test_a_page_runs_and_shows_what_comes_out(
 ) -> None:
     require(page)
     shown = doc_pages.run(page, tmp_path)
+    broken = [one.output for one in shown if "error[I0000]" in one.output]
+    assert not broken, "\n".join(broken)
     wrong = [one for one in shown if not one.holds]
     if update_golden:
         doc_pages.rewrite(page, shown)
