@@ -21,7 +21,7 @@ from teenyc.backend.cpu.maths import (
 from teenyc.backend.cpu.maths.definition import Definition, Key
 from teenyc.backend.cpu.maths.emitter import ELEMENTS, Emitter, Value
 
-__all__ = ["FUNCTIONS", "Definition", "Key", "define", "module_text"]
+__all__ = ["FUNCTIONS", "Definition", "Key", "complete", "define", "module_text"]
 
 Formula = Callable[[Emitter, str, Value], Value]
 
@@ -68,8 +68,8 @@ def define(name: str, lanes: int, element: str, fma: bool) -> Definition:
     return Definition(symbol, text, frozenset(e.declared), frozenset(rare))
 
 
-def module_text(definitions: Iterable[Definition], *, fma: bool) -> str:
-    """`definitions` and all that they need as text, each definition and declaration once."""
+def complete(definitions: Iterable[Definition], *, fma: bool) -> tuple[Definition, ...]:
+    """`definitions` and all that they need, each once, in a fixed order."""
     found: dict[str, Definition] = {}
     pending = list(definitions)[::-1]
     while pending:
@@ -77,5 +77,11 @@ def module_text(definitions: Iterable[Definition], *, fma: bool) -> str:
         if definition.symbol not in found:
             found[definition.symbol] = definition
             pending += [define(*key, fma) for key in sorted(definition.needs, reverse=True)]
-    lines = {line for definition in found.values() for line in definition.declares}
-    return "\n".join([*sorted(lines), *(definition.text for definition in found.values())])
+    return tuple(found.values())
+
+
+def module_text(definitions: Iterable[Definition], *, fma: bool) -> str:
+    """`definitions`, all that they need and what these declare, as the text of a module."""
+    found = complete(definitions, fma=fma)
+    lines = sorted({line for definition in found for line in definition.declares})
+    return "\n".join([*lines, *(definition.text for definition in found)])
