@@ -64,7 +64,7 @@ def define(name: str, lanes: int, element: str, fma: bool) -> Definition:
         text = e.function(symbol, result, "noinline")
         return Definition(symbol, text, frozenset(e.declared), frozenset({("quadrant", 1, "f64")}))
     text = e.function(symbol, FUNCTIONS[name](e, element, e.x))
-    rare = {(f"{name}_rare", lanes, element)} if name in ("sin", "cos") else set()
+    rare: list[Key] = [(f"{name}_rare", lanes, element)] if name in ("sin", "cos") else []
     return Definition(symbol, text, frozenset(e.declared), frozenset(rare))
 
 
