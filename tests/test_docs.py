@@ -8,6 +8,7 @@ that it ends with. A page with `<!-- needs triton 3.9 -->` shows what that versi
 
 from __future__ import annotations
 
+import tomllib
 from importlib import metadata
 from pathlib import Path
 
@@ -72,6 +73,13 @@ def test_pages_show_the_newest_triton_that_is_supported() -> None:
         if needed is not None:
             assert needed[0] == "triton", name(page)
             assert f'"{needed[1]}")\nEXTRAS' in noxfile, f"{name(page)} shows {needed[1]}"
+
+
+def test_the_settings_that_pages_show_are_toml() -> None:
+    found = [
+        block for page in PAGES for block in doc_pages.blocks(page) if block.language == "toml"
+    ]
+    assert [tomllib.loads(block.text)["tool"]["mypy"]["strict"] for block in found] == [True]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
