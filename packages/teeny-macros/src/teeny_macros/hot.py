@@ -1,8 +1,8 @@
 """Launches that recur: told to the device, which may shorten them, and found again without binding.
 
 `Home` holds what launches of one site with the same options, stream and device share. What a
-device must know to launch by itself is a `HotCall`; it offers `shortcut(slow, guards)` to take it, or
-does not, and then every launch takes the long way.
+device must know to launch by itself is a `HotCall`; it offers `shortcut(slow, guards)` to take it,
+or does not, and then every launch takes the long way.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from teeny_macros.diagnostics import LaunchError
+from teeny_macros.diagnostics import TeenyError
 from teeny_macros.options import LaunchOptions
 from teeny_macros.resolve import FLOATS, INTEGERS, python_dtype
 from teeny_macros.signature import POINTER
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from teeny_macros.kernel import Kernel
     from teeny_macros.launch import LaunchSite, Prepared
 
-# A combination is told to its device after so many launches, then after four times as many.
+# A combination is told to its device after so many launches of the same shape, then after four times
+# as many, since objects that an entry knows by their identity may have changed.
 HOT = 16
+_TELL = frozenset(HOT * 4**turn for turn in range(8))
 _GRIDS = 1024
 _OPTION_NAMES = frozenset(LaunchOptions._fields)
 
@@ -90,7 +92,7 @@ class Home:
         """Launch the long way, and tell the device about what recurs."""
         try:
             self._launch(grid, args, kwargs)
-        except LaunchError as error:
+        except TeenyError as error:
             self.site.locate(error)
             raise
 
@@ -113,9 +115,9 @@ class Home:
                 given = {name: rest.pop(name) for name in _OPTION_NAMES if name in rest}
                 options = options.changed(given)
         found, values = site.launch(grid, args, rest, options, stream, device)
-        found.launches += 1
-        if found.launches == found.hot_at:
-            found.hot_at *= 4
+        shape = (len(args), tuple(kwargs))
+        count = found.launches[shape] = found.launches.get(shape, 0) + 1
+        if count in _TELL:
             self.shorten(found, args, kwargs, values, stream)
 
     def shorten(

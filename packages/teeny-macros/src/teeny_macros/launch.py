@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from teeny_macros import binding, devices, env
 from teeny_macros.binding import Array, Number
 from teeny_macros.codes import E1010, E1012, E1014, E1015, E1016, E1017, E1019, E1020, E1021
-from teeny_macros.hot import HOT, Home
+from teeny_macros.hot import Home
 from teeny_macros.resolve import (
     FLOATS,
     INTEGERS,
@@ -28,7 +28,7 @@ from teeny_macros.signature import CONST, POINTER, SCALAR
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from teeny_macros.diagnostics import LaunchError
+    from teeny_macros.diagnostics import TeenyError
     from teeny_macros.instance import KernelInstance
     from teeny_macros.kernel import Kernel
     from teeny_macros.options import LaunchOptions
@@ -89,7 +89,7 @@ class _Program:
 class Prepared:
     """What one combination of arguments led to."""
 
-    __slots__ = ("hot_at", "launches", "meta", "narrow", "pin", "program", "run")
+    __slots__ = ("launches", "meta", "narrow", "pin", "program", "run")
 
     def __init__(self, program: _Program, names: Sequence[str], pin: Any) -> None:
         specialization = program.instance.specialization
@@ -100,8 +100,8 @@ class Prepared:
         self.meta = {**dict(specialization.constants), **program.instance.options._asdict()}
         # Integers to look at in every launch: where they are, and the dtype they must fit.
         self.narrow: tuple[tuple[int, str], ...] = ()
-        self.launches = 0
-        self.hot_at = HOT
+        # How often each shape of call came: the number of arguments by position, and the names.
+        self.launches: dict[tuple[int, tuple[str, ...]], int] = {}
 
 
 class LaunchSite:
@@ -244,7 +244,7 @@ class LaunchSite:
             )
         return inner, info._replace(dtype=dtype)
 
-    def locate(self, error: LaunchError) -> None:
+    def locate(self, error: TeenyError) -> None:
         """Give a refusal the place of the call, and of the parameter that it is about."""
         from teeny_macros.callsite import locate
 
