@@ -31,6 +31,8 @@ ORDER = (
     "iteration",
     "composite",
 )
+# Files that hold families of small functions.
+TABLES = ("libdevice",)
 TYPES_AND_VALUES = {"__init__", "dtypes", "enums", "types"}
 BINARY = ("+", "-", "*", "/", "//", "%", "<<", ">>", "&", "|", "^")
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
@@ -50,31 +52,55 @@ promotion. *MLIR* is what a function becomes in the first stage.
 
 def operations() -> str:
     """The page."""
-    files = {path.stem: path for path in LANGUAGE.glob("*.py") if path.stem not in TYPES_AND_VALUES}
+    trees = {
+        path.stem: ast.parse(path.read_text(encoding="utf-8")) for path in LANGUAGE.glob("*.py")
+    }
+    functions = {
+        stem: [
+            node
+            for node in trees[stem].body
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+        ]
+        for stem in sorted(trees, key=lambda stem: ((*ORDER, stem).index(stem), stem))
+        if stem not in TYPES_AND_VALUES
+    }
+    public = {node.name for nodes in functions.values() for node in nodes}
     lines = ["# Operations\n", "<!-- Written by docs/_gen.py; never edited. -->\n", INTRODUCTION]
-    for name in sorted(files, key=lambda name: (*ORDER, name).index(name)):
-        tree = ast.parse(files[name].read_text(encoding="utf-8"))
-        title, _, rest = (ast.get_docstring(tree) or "").partition("\n")
-        lines.append(f"## {title.split(':')[0].rstrip('.')}\n")
+    for stem, nodes in functions.items():
+        title, _, rest = (ast.get_docstring(trees[stem]) or "").partition("\n")
+        heading = title.partition(":")[0] if not stem.startswith(TABLES) else title
+        lines.append(f"## {heading.rstrip('.')}\n")
         if rest.strip():
             lines.append(rest.strip() + "\n")
-        for node in tree.body:
-            if isinstance(node, ast.FunctionDef):
-                lines += _function(node)
+        if stem.startswith(TABLES):
+            lines += _table(nodes)
+        else:
+            lines += [line for node in nodes for line in _function(node, public)]
     return "\n".join([*lines, *_operators(), *_methods(), *_dtypes(), *_not_yet()])
 
 
-# --- one function ---------------------------------------------------------------------------------
+# --- functions ------------------------------------------------------------------------------------
 
 
-def _function(node: ast.FunctionDef) -> Iterator[str]:
+def _function(node: ast.FunctionDef, public: set[str]) -> Iterator[str]:
     yield f"### {node.name}\n"
     yield f"```text\n{_signature(node)}\n```\n"
     yield (ast.get_docstring(node) or "") + "\n"
     forms = [form for decorator in node.decorator_list for form in _forms(decorator, node)]
     if forms:
         yield "Typed forms:\n\n```text\n" + "\n".join(dict.fromkeys(forms)) + "\n```\n"
-    yield f"MLIR: {_mlir(node, forms)}.\n"
+    mlir = _mlir(node, public)
+    if mlir:
+        yield f"MLIR: {mlir}.\n"
+
+
+def _table(nodes: list[ast.FunctionDef]) -> Iterator[str]:
+    """Large families of small functions, a line each."""
+    yield "| function | meaning |\n|---|---|"
+    for node in nodes:
+        meaning = (ast.get_docstring(node) or "").partition("\n\n")[0]
+        yield f"| `{_signature(node)}` | {' '.join(meaning.split())} |"
+    yield ""
 
 
 def _signature(node: ast.FunctionDef) -> str:
@@ -105,7 +131,7 @@ def _is_text(node: ast.expr) -> bool:
 
 
 def _forms(decorator: ast.expr, node: ast.FunctionDef) -> Iterator[str]:
-    """The typed forms that one rule stands for."""
+    """The typed forms that one rule stands for; reductions have too many to help anyone."""
     name, values = _rule(decorator)
     if name == "binary":
         yield f"{node.name}(x: Tensor[N, R] | N, y: Tensor[N, R] | N | int) -> Tensor[N, R] | N"
@@ -114,9 +140,6 @@ def _forms(decorator: ast.expr, node: ast.FunctionDef) -> Iterator[str]:
         bound = values["bound"]
         yield f"{node.name}(x: Tensor[{bound}, R]) -> Tensor[{bound}, R]"
         yield f"{node.name}(x: {bound}) -> {bound}"
-    elif name == "reduction":
-        yield f"{node.name}(input: Tensor[N, R], axis: None) -> N"
-        yield f"{node.name}(input: Tensor[N, R], axis: int) -> Tensor[N, one rank less]"
     elif name == "rule":
         returns = values.pop("returns", "None")
         ranks = ast.literal_eval(values.pop("k", "(0,)"))
@@ -141,12 +164,13 @@ def _rule(decorator: ast.expr) -> tuple[str, dict[str, str]]:
 
 
 def _expanded(text: str, k: int) -> str:
-    """A type of a rule for the rank `k`; `*2` is two numbers, `*0` none."""
+    """A type of a rule for the rank `k`; `*2` is two numbers, `*0` none, `*T` any number of T."""
     text = text.replace("{k}", str(k))
-    if text.startswith("*"):
+    if text.startswith("*") and text[1:].isdigit():
         return ", ".join(["int"] * int(text[1:]))
-    for rank in (1, 2, 3):
+    for rank in range(1, 6):
         text = text.replace(f"Shape{rank}", f"tuple[{', '.join(['int'] * rank)}]")
+        text = text.replace(f"Axis{rank}", "int")
     return text.replace("AnyShape", "tuple[int, ...]")
 
 
@@ -165,22 +189,26 @@ SCAFFOLD = {
 }
 
 
-def _mlir(node: ast.FunctionDef, forms: list[str]) -> str:
+def _mlir(node: ast.FunctionDef, public: set[str]) -> str:
+    """What a function becomes, as far as records say it or trying shows it."""
     body = ast.Module(node.body[1:] if ast.get_docstring(node) else node.body, [])
     if ast.unparse(body) != "...":
         calls = [call.func for call in ast.walk(body) if isinstance(call, ast.Call)]
-        names = dict.fromkeys(name.id for name in calls if isinstance(name, ast.Name))
-        of = ", with " + ", ".join(f"[{name}](#{name})" for name in names) if names else ""
-        return f"written in the language itself{of}"
-    found = [record.name for record in REGISTRY.values() if node.name in record.dsl]
+        called = dict.fromkeys(name.id for name in calls if isinstance(name, ast.Name))
+        names = [f"[{name}](#{name})" for name in called if name in public]
+        return "written in the language itself" + (f", with {', '.join(names)}" if names else "")
+    rules = [_rule(decorator) for decorator in node.decorator_list]
+    found: Iterable[str] = [record.name for record in REGISTRY.values() if node.name in record.dsl]
+    if node.name.startswith("static_") or any("type[" in r.get("returns", "") for _, r in rules):
+        return "none, it is done at compile time"
     if node.name == "range":
         found = ["scf.for"]
     elif node.name == "cast":
         found = [record.name for record in vars(casts).values() if isinstance(record, OpDef)]
-    elif any(_rule(decorator)[0] == "binary" for decorator in node.decorator_list):
+    elif not found and any(name == "binary" for name, _ in rules):
         found = _tried(f"tl.{node.name}(x, y)")
-    elif not found:
-        return "none, it is done at compile time"
+    elif not found and any(name == "elementwise" for name, _ in rules):
+        found = _tried(f"tl.{node.name}(x)")
     return _listed(found)
 
 
