@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from teeny_macros.kernel import Kernel
     from teeny_macros.launch import LaunchSite, Prepared
 
-# A combination is told to its device after so many launches of the same shape, then after four times
-# as many, since objects that an entry knows by their identity may have changed.
+# A combination is told to its device after so many launches of one shape, then after four times as
+# many, since objects that an entry knows by their identity may have changed.
 HOT = 16
 _TELL = frozenset(HOT * 4**turn for turn in range(8))
 _GRIDS = 1024
