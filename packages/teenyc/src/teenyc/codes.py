@@ -21,6 +21,7 @@ E0107 = code("E0107", "deep-nesting", "this nests too deeply")
 E0108 = code("E0108", "endless-unrolling", "the kernel unrolls to more than {limit} statements")
 E0109 = code("E0109", "failed-evaluation", "this cannot be computed at compile time: {reason}")
 E0110 = code("E0110", "misused-function", "`{name}` is {kind}, not a value")
+E0111 = code("E0111", "capturing-lambda", "this lambda uses `{name}` of the function around it")
 E0199 = code("E0199", "not-supported-yet", "{what} is not supported in this version")
 
 # --- E02xx: names and calls ----------------------------------------------------------------------
@@ -54,6 +55,9 @@ E0309 = code("E0309", "non-integer-offset", "a pointer moves by integers, not by
 E0310 = code("E0310", "valueless-operand", "{what} is not a value that an operation takes")
 E0312 = code("E0312", "invalid-dtype", "{what} is not a dtype")
 E0313 = code("E0313", "narrow-arithmetic", "`{op}` cannot compute in {dtype}")
+E0314 = code(
+    "E0314", "mismatched-combination", "`{function}` returns {found}, and {wanted} are wanted"
+)
 
 # --- E04xx: shapes and compile-time values -----------------------------------------------------
 E0401 = code(
@@ -76,6 +80,11 @@ E0413 = code("E0413", "wrong-rank", "`{op}` needs {what}, not {type}")
 E0414 = code("E0414", "invalid-axes", "{dims} are not the axes that `{op}` needs at rank {rank}")
 E0415 = code("E0415", "oversized-shift", "a shift by {amount} leaves no bit of {dtype}")
 E0416 = code("E0416", "unknown-option", "{what} is not a value of `{parameter}`")
+E0417 = code(
+    "E0417",
+    "changed-element-count",
+    "shape {before} has {count} elements, and {after} has {wanted}",
+)
 
 # --- E05xx: memory -----------------------------------------------------------------------------
 E0501 = code("E0501", "not-a-pointer", "`{op}` needs a pointer, not {type}")
@@ -165,5 +174,14 @@ E0712 = code(
 )
 
 # --- E08xx: CPU back end -----------------------------------------------------------------------
+E0801 = code(
+    "E0801",
+    "missing-llvmlite",
+    "compiling for a CPU needs llvmlite, which cannot be loaded: {reason}",
+    ToolchainError,
+)
+E0802 = code("E0802", "unknown-cpu", "`{arch}` is not a CPU that teenyc knows")
+E0803 = code("E0803", "foreign-symbol", "the object needs {names}, which no library provides")
+E0805 = code("E0805", "no-cpu-code", "the CPU back end has no code for `{op}`")
 
 CODES: tuple[Code, ...] = tuple(row for row in list(globals().values()) if isinstance(row, Code))

@@ -1,0 +1,114 @@
+"""Who needs what: values that several clusters need are stored by the first of them.
+
+Values are visited against the order of the text, so that all demands on one are known when it comes
+up, and what it is made of is then asked for only where it is really computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from teenyc.backend.cpu.arena import Place
+from teenyc.backend.cpu.classes import is_tensor, size_of
+from teenyc.backend.cpu.cluster import Cluster, Step, Write
+from teenyc.backend.cpu.structure import LOAD, VIEWS
+from teenyc.ops import arrays
+from teenyc.types import shape_of
+
+if TYPE_CHECKING:
+    from teenyc.backend.cpu.plan import Planner
+    from teenyc.ir.core import Block, Operation, Value
+
+
+class Demand:
+    """The demands inside of one block; `readers` are the steps that read each value's place."""
+
+    def __init__(self, planner: Planner, block: Block, steps: list[Step]) -> None:
+        self.planner = planner
+        self.classes = planner.classes
+        self.places = planner.places
+        self.block = block
+        self.steps = steps
+        self.own = {id(v) for op in block.ops for v in op.results}
+        self.needs: dict[int, dict[int, Cluster]] = {}
+        self.grown: set[tuple[int, int]] = set()
+        self.writers: dict[int, Cluster] = {}
+        self.readers: dict[int, list[tuple[Cluster, bool]]] = {}
+
+    def settle(self) -> None:
+        """Decide which values get places, and where."""
+        for step in self.steps:
+            if not isinstance(step, Cluster):
+                continue
+            for root in step.roots:
+                if isinstance(root, Write) and self.places.get(id(root.value)) is root.place:
+                    self.writers[id(root.value)] = step
+                for value in root.values:
+                    self._need(value, step, grown=False)
+        for op in reversed(self.block.ops):
+            for value in op.results:
+                if is_tensor(value) and id(value) in self.needs:
+                    self._visit(op, value)
+
+    def _need(self, value: Value, cluster: Cluster, *, grown: bool, moved: bool = False) -> None:
+        if not is_tensor(value) or self.classes.is_cheap(value):
+            return
+        self.needs.setdefault(id(value), {})[id(cluster)] = cluster
+        if grown:
+            self.grown.add((id(value), id(cluster)))
+        if id(value) not in self.own:
+            self.readers.setdefault(id(value), []).append((cluster, moved))
+
+    def _visit(self, op: Operation, value: Value) -> None:
+        clusters = list(self.needs[id(value)].values())
+        if op.opdef in VIEWS:
+            grows = size_of(value) > size_of(op.operands[0])
+            for cluster in clusters:
+                grown = grows or (id(value), id(cluster)) in self.grown
+                self._need(op.operands[0], cluster, grown=grown)
+            return
+        if op.opdef.cpu is None and op.opdef is not LOAD:
+            return  # it has a place by nature
+        writer = self.writers.get(id(value))
+        if writer is None:
+            dear = any((id(value), id(c)) in self.grown for c in clusters) and self.classes.is_dear(
+                value, self._placed
+            )
+            if len(clusters) > 1 or dear:
+                writer = self._write(value, clusters, dear=dear)
+        for x in op.operands:
+            for cluster in [writer] if writer is not None else clusters:
+                grown = writer is None and (id(value), id(cluster)) in self.grown
+                self._need(x, cluster, grown=grown)
+
+    def _placed(self, value: Value) -> bool:
+        return id(value) in self.places
+
+    def _write(self, value: Value, clusters: list[Cluster], *, dear: bool) -> Cluster:
+        """Let the first cluster that needs `value` store it, or one of its own before that."""
+        shape = shape_of(value.type)
+        place = self.places[id(value)] = Place(shape, arrays.element_name(value.type))
+        first = min(clusters, key=self.steps.index)
+        if first.shape != shape or (id(value), id(first)) in self.grown:
+            at = self.steps.index(first)
+            first = Cluster(shape)
+            self.steps.insert(at, first)
+        first.roots.insert(0, Write(value, place))
+        self.writers[id(value)] = first
+        return first
+
+    # --- values that are handed on ----------------------------------------------------------------
+
+    def forward(self, moved: Sequence[Write]) -> None:
+        """A value that has a place of its own moves into the place that it is handed on in."""
+        for write in moved:
+            place = self.places.get(id(write.value))
+            if place is None or id(write.value) not in self.own:
+                continue
+            if place.is_fixed or place.forward is not None:
+                continue
+            place.forward = write.place
+            for step in self.steps:
+                if isinstance(step, Cluster):
+                    step.roots = [root for root in step.roots if root is not write]

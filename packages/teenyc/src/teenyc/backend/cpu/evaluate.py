@@ -1,0 +1,445 @@
+"""Computing values inside of a nest: each where a root asks for it, once for each place it is seen at.
+
+A value is seen through a tuple of the nest's axes, one for each of its own (views are nothing but
+other tuples). What differs from lane to lane becomes a vector, everything else a scalar as far out
+as its operands allow.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from math import prod
+from typing import TYPE_CHECKING
+
+from teenyc.backend.cpu.builder import memory_type
+from teenyc.backend.cpu.memory import (
+    all_lanes,
+    gather,
+    load,
+    guarded_load,
+    masked_load,
+    pointer,
+    scatter,
+)
+from teenyc.backend.cpu.nest import FIRST, LAST, NO_AXIS, Nest
+from teenyc.backend.cpu.structure import (
+    BROADCAST,
+    EXPAND_DIMS,
+    LOAD,
+    MAKE_RANGE,
+    RESHAPE,
+    SPLAT,
+    TRANS,
+    VIEWS,
+)
+from teenyc.backend.cpu.text import WIDTHS, Section, Val, number, vector
+from teenyc.codes import E0805
+from teenyc.ops import arith, arrays, compare
+from teenyc.types import shape_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from teenyc.backend.cpu.arena import Place
+    from teenyc.backend.cpu.builder import Builder
+    from teenyc.ir.core import Operation, Value
+
+Seen = tuple[int, ...]
+_LESS = frozenset(("slt", "sle", "ult", "ule"))
+_GREATER = frozenset(("sgt", "sge", "ugt", "uge"))
+
+
+class Evaluator:
+    """The values of one nest. `own` are those that the nest itself writes to their places."""
+
+    def __init__(self, nest: Nest, own: frozenset[int]) -> None:
+        self.nest = nest
+        self.c = nest.c
+        self.scope = nest.scope
+        self.own = own
+        self._shared: dict[tuple[int, Seen], Val] = {}
+        self._tops: dict[int, dict[tuple[int, Seen], Val]] = {}
+        self._tested: set[tuple[int, Seen]] = set()
+
+    # --- contexts ---------------------------------------------------------------------------------
+
+    @contextmanager
+    def inside(self, section: Section) -> Iterator[None]:
+        """Values of the top are made in `section` and known only there (and after `pre`)."""
+        with self.nest.inside(section):
+            yield
+
+    def _find(self, key: tuple[int, Seen]) -> Val | None:
+        found = self._shared.get(key)
+        for section in (self.nest.sections[self.nest.top], self.nest.pre):
+            if found is None:
+                found = self._tops.get(id(section), {}).get(key)
+        return found
+
+    def _keep(self, key: tuple[int, Seen], value: Val) -> None:
+        if value.level < self.nest.top:
+            self._shared[key] = value
+        else:
+            self._tops.setdefault(id(self.nest.sections[self.nest.top]), {})[key] = value
+
+    # --- values -----------------------------------------------------------------------------------
+
+    def value(self, value: Value, seen: Seen) -> Val:
+        """`value` seen through the axes `seen`."""
+        pending = [(value, self._normal(value, seen))]
+        while pending:
+            at, through = pending[-1]
+            key = (id(at), through)
+            if self._find(key) is not None:
+                pending.pop()
+                continue
+            needs = [
+                (x, self._normal(x, how))
+                for x, how in self._operands(at, through)
+            ]
+            missing = [need for need in needs if self._find((id(need[0]), need[1])) is None]
+            if missing:
+                pending += missing
+                continue
+            pending.pop()
+            found = [self._found(x, how) for x, how in needs]
+            self._keep(key, self._compute(at, through, found))
+        return self._found(value, self._normal(value, seen))
+
+    def _found(self, value: Value, seen: Seen) -> Val:
+        found = self._find((id(value), seen))
+        assert found is not None
+        return found
+
+    def _normal(self, value: Value, seen: Seen) -> Seen:
+        """Axes of one element do not matter."""
+        shape = shape_of(value.type)
+        return tuple(NO_AXIS if n == 1 else a for n, a in zip(shape, seen, strict=True))
+
+    def _stored(self, value: Value) -> Place | None:
+        return None if id(value) in self.own else self.scope.place(value)
+
+    def _operands(self, value: Value, seen: Seen) -> list[tuple[Value, Seen]]:
+        """What must be computed before `value`, and how that is seen."""
+        op = value.op
+        if op is None or not shape_of(value.type) or self._stored(value) is not None:
+            return []
+        if op.opdef in VIEWS:
+            return [(op.operands[0], _through(op, seen))]
+        if op.opdef.cpu is not None:
+            return [(x, seen if shape_of(x.type) else ()) for x in op.operands]
+        return []
+
+    def _compute(self, value: Value, seen: Seen, operands: list[Val]) -> Val:
+        op = value.op
+        if not shape_of(value.type):
+            return self.scope.scalar(value)
+        place = self._stored(value)
+        if place is not None:
+            return self.read(place, seen)
+        assert op is not None
+        if op.opdef in VIEWS:
+            return operands[0]
+        if op.opdef is MAKE_RANGE:
+            return self._range(op, seen[0])
+        if op.opdef is LOAD:
+            return self._load(op, seen)
+        if op.opdef is RESHAPE:
+            place = self.scope.place(op.operands[0])
+            assert place is not None
+            return self.read(place, seen, shape_of(value.type))
+        if op.opdef.cpu is None:
+            raise E0805.error(op=op.name)
+        self.scope.work += op.opdef.cost * self.elements
+        return op.opdef.cpu(self.c, op, *operands)  # type: ignore[no-any-return]
+
+    @property
+    def elements(self) -> float:
+        """How many elements the nest goes through; loops around it are taken to run 16 times."""
+        return prod(self.nest.shape) * 16.0**self.scope.loop_depth
+
+    def _range(self, op: Operation, axis: int) -> Val:
+        start = number(op.attrs["start"], "i32")
+        if axis == NO_AXIS:
+            return start
+        base = self.nest.position(axis, "i32")
+        if not (base.is_constant and base.text == "0"):
+            start = self.c.binary("add", base, start) if start.text != "0" else base
+        if axis != self.nest.strip:
+            return start
+        lanes = self.nest.lanes("i32")
+        if start.is_constant and start.text == "0":
+            return lanes
+        return self.c.binary("add", start, lanes)
+
+    # --- places -----------------------------------------------------------------------------------
+
+    def read(self, place: Place, seen: Seen, shape: tuple[int, ...] | None = None) -> Val:
+        """The elements of a place, which may be seen in another shape."""
+        self.scope.arena.touch(place)
+        address, step, level = self.address(place, seen, shape)
+        type_, lanes = place.type, self.nest.width
+        if step is None:
+            found = load(self.c, address, type_, 0, level)
+        elif step == 1:
+            found = load(self.c, address, type_, lanes, level, strip_alignment(type_, lanes))
+        else:
+            wide = self._addresses(address, step * (WIDTHS[type_] // 8), level)
+            other = number(0, type_, lanes)
+            found = gather(self.scope, self.c, wide, all_lanes(lanes), other, level)
+        return self.c.decode(found, "i1") if place.element == "i1" else found
+
+    def address(
+        self, place: Place, seen: Seen, shape: tuple[int, ...] | None = None
+    ) -> tuple[str, int | None, int]:
+        """A pointer to the (first lane's) element, elements from lane to lane (None: one for all),
+        and the level of the access."""
+        strides = place.strides if shape is None else _row_major(shape)
+        terms, step = [], None
+        for axis, stride in zip(seen, strides, strict=True):
+            if axis == NO_AXIS:
+                continue
+            index = self.nest.position(axis, "i64")
+            if axis == self.nest.strip:
+                step = stride
+            if index.text != "0":
+                terms.append((index.level, self.c.binary("mul", index, number(stride, "i64"))))
+        offset = number(0, "i64")
+        for _, term in sorted(terms, key=lambda pair: pair[0]):
+            offset = term if offset.text == "0" else self.c.binary("add", offset, term)
+        level = max(offset.level, self.nest.lane_level if step is not None else 0)
+        if self._is_written_here(place):
+            level = self.nest.top
+        base = place.target.pointer
+        at = self.c.put(f"getelementptr {place.type}, ptr {base}, {offset}", "ptr", 0, offset.level)
+        return at.text, step, level
+
+    def _is_written_here(self, place: Place) -> bool:
+        """An old value must be read before the body overwrites it, in the same strip."""
+        return any(
+            place.target is other.target
+            for root in self.nest.cluster.roots
+            for other in root.places
+        )
+
+    def _addresses(self, at: str, step: int, level: int) -> Val:
+        """The addresses of all lanes from the first one's pointer."""
+        first = self.c.put(f"ptrtoint ptr {at} to i64", "i64", 0, level)
+        lanes = self.nest.lanes("i64")
+        return self.c.binary("add", first, self.c.binary("mul", lanes, number(step, "i64")))
+
+    def scatter_strip(self, c: Builder, at: str, step: int, x: Val) -> None:
+        """Write a strip into a place whose lanes lie `step` elements apart."""
+        with self._writing_with(c):
+            wide = self._addresses(at, step * (WIDTHS[x.type] // 8), self.nest.top)
+            scatter(self.scope, c, wide, x, all_lanes(x.lanes), self.nest.top)
+
+    @contextmanager
+    def _writing_with(self, c: Builder) -> Iterator[None]:
+        before, self.c = self.c, c
+        try:
+            yield
+        finally:
+            self.c = before
+
+    def store_mask(self, op: Operation) -> Val:
+        """The mask of a store as a strip."""
+        if len(op.operands) < 3:
+            return all_lanes(self.nest.width)
+        return self.c.splat(self.value(op.operands[2], self.nest.identity), self.nest.width)
+
+    # --- loads ------------------------------------------------------------------------------------
+
+    def _load(self, op: Operation, seen: Seen) -> Val:
+        element = arrays.element_name(op.results[0].type)
+        self.scope.work += self.elements
+        if self.nest.strip not in seen:
+            return self.c.decode(self._load_scalar(op, seen, element), element)
+        contiguous = self.contiguity(op.operands[0], seen, memory_type(element))
+        masked = len(op.operands) > 1
+        if contiguous is not None and not masked and contiguous:
+            found = self._load_strip(op, seen, element)
+        elif contiguous is not None and self.can_stage(op.operands):
+            found = self._load_staged(op, seen, element, certain=contiguous)
+        elif contiguous:
+            found = self._load_masked(op, seen, element)
+        else:
+            found = self._load_gathered(op, seen, element)
+        return self.c.decode(found, element)
+
+    def contiguity(self, address: Value, seen: Seen, type_: str) -> bool | None:
+        """Whether lanes lie side by side: True, False (only a test can tell) or None (no)."""
+        size = WIDTHS[type_] // 8
+        axes = self.scope.classes
+        at = seen.index(self.nest.strip)
+        if seen.count(self.nest.strip) > 1:
+            return None
+        if axes.axes.strides(address)[at] == size:
+            return True
+        return False if axes.guesses.strides(address)[at] == size else None
+
+    def can_stage(self, operands: list[Value]) -> bool:
+        """Whether the access can be decided before the body runs."""
+        ready = self.nest.lane_level == self.nest.top
+        inside = self.nest.sections[self.nest.top] is self.nest.body
+        return ready and inside and all(map(self.scope.classes.is_cheap, operands))
+
+    def first(self, seen: Seen) -> Seen:
+        """The same, in the first lane."""
+        return tuple(FIRST if a == self.nest.strip else a for a in seen)
+
+    def _last(self, seen: Seen) -> Seen:
+        return tuple(LAST if a == self.nest.strip else a for a in seen)
+
+    def _load_scalar(self, op: Operation, seen: Seen, element: str) -> Val:
+        address = self.value(op.operands[0], seen)
+        mask = self.value(op.operands[1], seen) if len(op.operands) > 1 else None
+        other = self.value(op.operands[2], seen) if len(op.operands) > 2 else None
+        return guarded_load(self.scope, self.c, address, mask, other, element)
+
+    def _load_strip(self, op: Operation, seen: Seen, element: str) -> Val:
+        address = self.value(op.operands[0], self.first(seen))
+        level = max(address.level, self.nest.lane_level)
+        at = pointer(self.c, address, address.level)
+        return load(self.c, at, memory_type(element), self.nest.width, level)
+
+    def mask_and_other(self, op: Operation, seen: Seen, element: str) -> tuple[Val, Val]:
+        """Both as strips, `other` in the type of memory."""
+        lanes = self.nest.width
+        mask = all_lanes(lanes)
+        other = number(0, memory_type(element))
+        if len(op.operands) > 1:
+            mask = self.c.splat(self.value(op.operands[1], seen), lanes)
+        if len(op.operands) > 2:
+            other = self.c.encode(self.value(op.operands[2], seen), element)
+        return mask, self.c.splat(other, lanes)
+
+    def _load_masked(self, op: Operation, seen: Seen, element: str) -> Val:
+        address = self.value(op.operands[0], self.first(seen))
+        mask, other = self.mask_and_other(op, seen, element)
+        level = max(address.level, mask.level, other.level, self.nest.lane_level)
+        at = pointer(self.c, address, address.level)
+        return masked_load(self.scope, self.c, at, mask, other, level)
+
+    def _load_gathered(self, op: Operation, seen: Seen, element: str) -> Val:
+        address = self.c.splat(self.value(op.operands[0], seen), self.nest.width)
+        mask, other = self.mask_and_other(op, seen, element)
+        level = max(address.level, mask.level, other.level, self.nest.lane_level)
+        return gather(self.scope, self.c, address, mask, other, level)
+
+    def _load_staged(self, op: Operation, seen: Seen, element: str, *, certain: bool) -> Val:
+        """A strip read from memory where all lanes are on, else from a slot filled before."""
+        nest, c = self.nest, self.c
+        real, slot = self.stage(op.operands[0], op.operands[1:2], seen, certain=certain)
+        with self.inside(nest.fill):
+            if certain:
+                found = self._load_masked(op, seen, element)
+            else:
+                found = self._load_gathered(op, seen, element)
+            c.do(f"store {found}, ptr {slot}, align 64", nest.top)
+        at = self.choose(real, slot)
+        return load(c, at, memory_type(element), nest.width, nest.top)
+
+    def stage(
+        self, address: Value, mask: list[Value], seen: Seen, *, certain: bool
+    ) -> tuple[str, str]:
+        """Add the access's tests; the pointer to memory and a slot."""
+        nest, c = self.nest, self.c
+        with self.inside(nest.pre):
+            first = self.value(address, self.first(seen))
+            real = pointer(c, first, first.level)
+            if not certain:
+                last = self.value(address, self._last(seen))
+                pointee = address.type.element.pointee  # type: ignore[union-attr]
+                span = number((nest.width - 1) * arrays.itemsize(pointee), "i64")
+                nest.tests.append(c.compare("eq", c.binary("sub", last, first), span))
+            for condition in mask:
+                key = (id(condition), seen)
+                if key not in self._tested:
+                    self._tested.add(key)
+                    self._test(condition, seen)
+            if not nest.tests:  # a mask that always holds
+                nest.tests.append(number(1, "i1"))
+        return real, nest.slot()
+
+    def choose(self, real: str, slot: str) -> str:
+        """The pointer that the body uses."""
+        name = f"%{self.scope.label('at')}"
+        self.nest.strip_phis.append(
+            f"  {name} = phi ptr [{real}, %{{pre}}], [{slot}, %{{fill}}]"
+        )
+        return name
+
+    # --- tests ------------------------------------------------------------------------------------
+
+    def _test(self, mask: Value, seen: Seen) -> None:
+        """Add scalars that together hold only where every lane of `mask` does."""
+        c, op = self.c, mask.op
+        seen = self._normal(mask, seen)
+        at = [i for i, axis in enumerate(seen) if axis == self.nest.strip]
+        uniform = all(self.scope.classes.axes.strides(mask)[i] == 0 for i in at)
+        if uniform or op is None:
+            self.nest.tests.append(self.value(mask, self.first(seen)))
+            return
+        if op.opdef is arith.ANDI:
+            for operand in op.operands:
+                self._test(operand, seen)
+        elif op.opdef in VIEWS:
+            self._test(op.operands[0], _through(op, seen))
+        elif op.opdef is compare.CMPI and self._test_ends(op, seen, at[0]):
+            pass
+        else:
+            whole = c.splat(self.value(mask, seen), self.nest.width)
+            name = f"@llvm.vector.reduce.and.v{whole.lanes}i1"
+            c.output.declares.add(f"declare i1 {name}({vector('i1', whole.lanes)})")
+            self.nest.tests.append(c.put(f"call i1 {name}({whole})", "i1", 0, whole.level))
+
+    def _test_ends(self, op: Operation, seen: Seen, at: int) -> bool:
+        """A comparison of affine sides holds for all lanes where it holds at the right end."""
+        strides = [self.scope.classes.axes.strides(x)[at] for x in op.operands]
+        predicate = op.attrs["predicate"]
+        if not all(isinstance(s, int) for s in strides) or 0 not in strides:
+            return False
+        slope = int(strides[0] or 0) - int(strides[1] or 0)
+        if predicate not in _LESS | _GREATER:
+            return False
+        ends = self._last(seen) if (slope > 0) == (predicate in _LESS) else self.first(seen)
+        c, tests = self.c, self.nest.tests
+        left, right = (self.value(x, ends) for x in op.operands)
+        tests.append(c.compare(predicate, left, right))
+        # Nor may the side that moves wrap on the way.
+        moving = op.operands[0 if strides[0] else 1]
+        low, high = self.value(moving, self.first(seen)), self.value(moving, self._last(seen))
+        rises = int(strides[0] or strides[1] or 0) > 0
+        tests.append(c.compare(f"{predicate[0]}{'le' if rises else 'ge'}", low, high))
+        return True
+
+
+def _through(op: Operation, seen: Seen) -> Seen:
+    """How the operand of a view is seen where its result is seen through `seen`."""
+    if op.opdef is SPLAT:
+        return ()
+    if op.opdef is EXPAND_DIMS:
+        axis = op.attrs["axis"]
+        return (*seen[:axis], *seen[axis + 1 :])
+    if op.opdef is BROADCAST:
+        before = shape_of(op.operands[0].type)
+        return tuple(NO_AXIS if n == 1 else a for n, a in zip(before, seen, strict=True))
+    assert op.opdef is TRANS
+    found = [NO_AXIS] * len(seen)
+    for position, source in enumerate(op.attrs["order"]):
+        found[source] = seen[position]
+    return tuple(found)
+
+
+def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    found, step = [], 1
+    for side in reversed(shape):
+        found.append(step)
+        step *= side
+    return tuple(reversed(found))
+
+
+def strip_alignment(type_: str, lanes: int) -> int:
+    """What a strip in the arena is aligned to."""
+    return min(64, max(1, WIDTHS[type_] // 8) * lanes)

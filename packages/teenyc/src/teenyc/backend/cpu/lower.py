@@ -1,0 +1,124 @@
+"""A module of the IR as LLVM IR text: the entry point's ABI, its loop over programs, its body.
+
+`i32 @<kernel>_entry_point(ptr args, i64 begin, i64 end, ptr arena)` runs the programs begin..end-1 of
+the grid, counted x first. `args` are slots of 8 bytes: the parameters, the grid (x, y, z), flags,
+extents, error record.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from teenyc.backend.cpu import maths
+from teenyc.backend.cpu.builder import memory_type
+from teenyc.backend.cpu.classes import Classes
+from teenyc.backend.cpu.control import emit_steps
+from teenyc.backend.cpu.hazards import Hazards
+from teenyc.backend.cpu.induction import split_inductions
+from teenyc.backend.cpu.plan import Planner
+from teenyc.backend.cpu.scope import SLOT_BYTES, Scope
+from teenyc.backend.cpu.text import Output, Section, Val
+from teenyc.ops import arrays
+from teenyc.types import PointerType
+
+if TYPE_CHECKING:
+    from teenyc.backend.cpu.features import Features
+    from teenyc.ir.core import Function, Module
+
+NO_OVERLAP = 1  # bit 0 of `flags`
+
+
+class Lowered(NamedTuple):
+    """The text, the bytes of the arena, the estimated work of a program, and the dump of clusters."""
+
+    text: str
+    arena_bytes: int
+    work: int
+    clusters: str
+
+
+def lower_module(
+    module: Module, features: Features, *, fusion: bool, checks: bool = False
+) -> Lowered:
+    """Lower the entry point of `module`, which is changed on the way."""
+    split_inductions(module)
+    output = Output(features, fusion=fusion, checks=checks)
+    function = module.entry
+    classes = Classes()
+    scope = Scope(output, classes)
+    pointers = [arg for arg in function.args if isinstance(arg.type, PointerType)]
+    hazards = Hazards(classes, frozenset(map(id, pointers)))
+    steps = Planner(classes, hazards, scope.places).block(function.body.block)
+    entry = Section("entry")
+    _bind_arguments(scope, function, entry)
+    emit_steps(scope, steps)
+    arena_bytes = scope.arena.layout()
+    for buffer in scope.arena.buffers:
+        offset = max(buffer.offset, 0)
+        entry.lines.append(f"  {buffer.name} = getelementptr i8, ptr %arena, i64 {offset}")
+    for i in range(scope.slots):
+        entry.lines.append(f"  %slot{i} = alloca [{SLOT_BYTES} x i8], align 64")
+    text = _function(function.name, entry, scope.main)
+    definitions = [maths.define(*key, features.has("fma")) for key in sorted(output.maths)]
+    parts = [
+        maths.module_text(definitions, fma=features.has("fma")) if definitions else "",
+        *(output.helpers[name] for name in sorted(output.helpers)),
+        text,
+    ]
+    whole = "\n".join(part for part in parts if part)
+    declared = [line for line in sorted(output.declares) if line not in whole]
+    return Lowered("\n".join([*declared, whole]), arena_bytes, int(scope.work), "\n".join(scope.dump))
+
+
+def _bind_arguments(scope: Scope, function: Function, entry: Section) -> None:
+    """Load the slots once, before the loop over programs."""
+    c = scope.builder([entry])
+    for i, arg in enumerate(function.args):
+        element = arrays.element_name(arg.type)
+        at = f"%slot.{i}"
+        entry.lines.append(f"  {at} = getelementptr i64, ptr %args, i64 {i}")
+        type_ = memory_type(element)
+        raw = c.put(f"load {type_}, ptr {at}, align 8", type_, 0, 0)
+        scope.scalars[id(arg)] = c.decode(raw, element)
+    count = len(function.args)
+    for i, name in enumerate(("gx", "gy", "gz", "flags", "extents", "error")):
+        entry.lines.append(f"  %at.{name} = getelementptr i64, ptr %args, i64 {count + i}")
+        entry.lines.append(f"  %{name} = load i64, ptr %at.{name}, align 8")
+    entry.lines += [
+        f"  %overlap.bit = and i64 %flags, {NO_OVERLAP}",
+        "  %apart = icmp ne i64 %overlap.bit, 0",
+    ]
+    main = scope.main
+    main.lines += [
+        "  %pid.row = udiv i64 %pid, %gx",
+        "  %pid.x = urem i64 %pid, %gx",
+        "  %pid.z = udiv i64 %pid.row, %gy",
+        "  %pid.y = urem i64 %pid.row, %gy",
+    ]
+    for axis in "xyz":
+        main.lines.append(f"  %program.{axis} = trunc i64 %pid.{axis} to i32")
+        entry.lines.append(f"  %grid.{axis} = trunc i64 %g{axis} to i32")
+        scope.program[axis] = Val(f"%program.{axis}", "i32")
+        scope.grid[axis] = Val(f"%grid.{axis}", "i32")
+
+
+def _function(name: str, entry: Section, main: Section) -> str:
+    return "\n".join(
+        (
+            f"define i32 @{name}(ptr %args, i64 %begin, i64 %end, ptr noalias %arena) nounwind {{",
+            "entry:",
+            *entry.lines,
+            "  %any = icmp slt i64 %begin, %end",
+            "  br i1 %any, label %program, label %return",
+            "program:",
+            f"  %pid = phi i64 [%begin, %entry], [%pid.next, %{main.label}]",
+            *main.lines,
+            "  %pid.next = add nsw i64 %pid, 1",
+            "  %pid.more = icmp slt i64 %pid.next, %end",
+            "  br i1 %pid.more, label %program, label %return",
+            "return:",
+            "  ret i32 0",
+            "}",
+            "",
+        )
+    )

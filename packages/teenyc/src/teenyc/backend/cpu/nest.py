@@ -1,0 +1,246 @@
+"""`Nest`: one cluster as a loop nest. Here: its loops, its sections, and how they are put together.
+
+Sections from outside in: `main` (level 0), one for each loop, and on top the strip's body. Before the
+body stands the test whether all lanes of all its masked accesses are on; where they are not, `fill`
+brings what is on into slots that the body reads instead, and `drain` carries the results out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from teenyc.backend.cpu.cluster import Cluster, Reduce, Store, Write
+from teenyc.backend.cpu.reduction import lanes_of
+from teenyc.backend.cpu.text import Section, Val, iota, number
+from teenyc.ops import arrays
+from teenyc.types import shape_of
+
+if TYPE_CHECKING:
+    from teenyc.backend.cpu.scope import Scope
+
+WIDE, NARROW = 32, 16
+# Stand for the strip's axis where one lane is meant: the first of the strip, or the last.
+FIRST, LAST = 100, 101
+NO_AXIS = -1
+
+
+class Nest:
+    """The loops over a cluster's shape. `strip` is the axis that lanes lie along."""
+
+    def __init__(self, scope: Scope, cluster: Cluster) -> None:
+        self.scope = scope
+        self.cluster = cluster
+        self.shape = cluster.shape
+        self.strip = choose_strip(scope, cluster)
+        self.width = choose_width(cluster, self.shape[self.strip])
+        self.order = self._loop_order(cluster.axis)
+        self.depth = 0
+        self.index: dict[int, Val] = {}
+        self.levels: dict[int, int] = {}
+        for axis in self.order:
+            if self.shape[axis] > self.step(axis):
+                self.depth += 1
+                self.levels[axis] = self.depth
+                name = f"%{scope.label('i')}"
+                self.index[axis] = Val(name, "i64", 0, self.depth)
+            else:
+                self.levels[axis] = 0
+                self.index[axis] = number(0, "i64")
+        self.top = self.depth + 1
+        self.labels = [scope.label("loop") for _ in range(self.depth + 1)]
+        self.body = Section(scope.label("strip"))
+        self.fill = Section(scope.label("fill"))
+        self.drain = Section(scope.label("drain"))
+        inner = [Section(label) for label in self.labels[1:]]
+        self.sections = [scope.main, *inner, self.body]
+        self.posts = [Section("") for _ in range(self.depth + 1)]
+        self.c = scope.builder(self.sections)
+        self.tests: list[Val] = []
+        self.strip_phis: list[str] = []
+        self.loop_phis: list[tuple[str, Val, str]] = []
+        self.has_drain = False
+        self.slot_count = 2  # the first two belong to memory.py
+        self._starts = (self.body.label, self.fill.label, self.drain.label)
+
+    def _loop_order(self, reduced: int | None) -> list[int]:
+        others = [a for a in range(len(self.shape)) if a not in (self.strip, reduced)]
+        rest = [self.strip] if reduced in (None, self.strip) else [self.strip, reduced]
+        return [*others, *(axis for axis in rest if axis is not None)]
+
+    def step(self, axis: int) -> int:
+        """How far the loop over `axis` goes at once."""
+        return self.width if axis == self.strip else 1
+
+    @property
+    def lane_level(self) -> int:
+        """Where values that differ from lane to lane begin."""
+        return self.top if self.order[-1] == self.strip else self.levels[self.strip]
+
+    @property
+    def identity(self) -> tuple[int, ...]:
+        """The axes of a value that has the nest's own shape."""
+        return tuple(range(len(self.shape)))
+
+    @property
+    def pre(self) -> Section:
+        """The section right before the body."""
+        return self.sections[self.depth]
+
+    def lanes(self, type_: str) -> Val:
+        """0, 1, 2, ... in the lanes of a strip."""
+        return iota(type_, self.width)._replace(level=self.lane_level)
+
+    def position(self, axis: int, type_: str) -> Val:
+        """The index along `axis`, or in the first or last lane of the strip."""
+        found = self.index[self.strip if axis in (FIRST, LAST) else axis]
+        if axis == LAST:
+            found = self.c.binary("add", found, number(self.width - 1, "i64"))
+        if found.is_constant:
+            return number(int(found.text), type_)
+        return self.c.cast("trunc", found, type_)
+
+    def slot(self) -> str:
+        """A slot on the stack that no other access of this nest uses."""
+        self.slot_count += 1
+        return self.scope.slot(self.slot_count - 1)
+
+    @contextmanager
+    def inside(self, section: Section) -> Iterator[None]:
+        """What is made at the top goes to `section` for a while."""
+        before = self.sections[self.top]
+        self.sections[self.top] = section
+        try:
+            yield
+        finally:
+            self.sections[self.top] = before
+
+    def carry(self, name: str, init: Val, following: str) -> None:
+        """A value that the innermost loop carries."""
+        self.loop_phis.append((name, init, following))
+
+    # --- putting it together ----------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """Append the whole nest to `main`."""
+        main = self.scope.main
+        test = self._all_on()
+        for level in range(1, self.depth + 1):
+            before = self.sections[level - 1].label
+            main.lines.append(f"  br label %{self.labels[level]}")
+            main.open(self.labels[level])
+            self._loop_head(level, before)
+            main.lines += self.sections[level].lines
+            main.label = self.sections[level].label
+        body_label, fill_label, _ = self._starts
+        before_body = main.label
+        if test is None:
+            main.lines.append(f"  br label %{body_label}")
+        else:
+            main.lines.append(f"  br i1 {test}, label %{body_label}, label %{fill_label}")
+            main.open(fill_label)
+            main.lines += [*self.fill.lines, f"  br label %{body_label}"]
+        main.open(body_label)
+        main.lines += [
+            phi.format(pre=before_body, fill=self.fill.label) for phi in self.strip_phis
+        ]
+        main.lines += self.body.lines
+        main.label = self.body.label
+        if test is not None and self.has_drain:
+            self._append_drain(test)
+        self._close_loops()
+
+    def _append_drain(self, test: str) -> None:
+        main, after, start = self.scope.main, self.scope.label("next"), self._starts[2]
+        main.lines.append(f"  br i1 {test}, label %{after}, label %{start}")
+        main.open(start)
+        main.lines += [*self.drain.lines, f"  br label %{after}"]
+        main.open(after)
+
+    def _all_on(self) -> str | None:
+        """The test that all lanes of all accesses are on; None where nothing needs it."""
+        if not self.tests:
+            return None
+        with self.inside(self.pre):
+            found = self.tests[0]
+            for test in self.tests[1:]:
+                found = self.c.binary("and", found, test)
+        return found.text
+
+    def _loop_head(self, level: int, before: str) -> None:
+        axis = next(a for a, at in self.levels.items() if at == level)
+        latch, name = f"latch.{self.labels[level]}", self.index[axis].text
+        lines = self.scope.main.lines
+        lines.append(f"  {name} = phi i64 [0, %{before}], [{name}.n, %{latch}]")
+        if level == self.depth:
+            for carried, init, following in self.loop_phis:
+                lines.append(
+                    f"  {carried} = phi {init.llvm} [{init.text}, %{before}], "
+                    f"[{following}, %{latch}]"
+                )
+
+    def _close_loops(self) -> None:
+        main = self.scope.main
+        for level in range(self.depth, 0, -1):
+            axis = next(a for a, at in self.levels.items() if at == level)
+            label, name = self.labels[level], self.index[axis].text
+            main.lines.append(f"  br label %latch.{label}")
+            main.open(f"latch.{label}")
+            main.lines += [
+                f"  {name}.n = add nuw nsw i64 {name}, {self.step(axis)}",
+                f"  {name}.more = icmp ult i64 {name}.n, {self.shape[axis]}",
+                f"  br i1 {name}.more, label %{label}, label %exit.{label}",
+            ]
+            main.open(f"exit.{label}")
+            main.lines += self.posts[level].lines
+        main.lines += self.posts[0].lines if not self.depth else []
+
+
+def choose_strip(scope: Scope, cluster: Cluster) -> int:
+    """The axis that lanes lie along: the one that most accesses are contiguous on, else the last.
+
+    Never an axis whose elements a reduction combines in the order of their index.
+    """
+    shape = cluster.shape
+    ordered = cluster.axis if cluster.axis != len(shape) - 1 else None
+    axes = [a for a in range(len(shape)) if a != ordered]
+    last = max((a for a in axes if shape[a] > 1), default=axes[-1])
+    fixed = any(isinstance(root, Store) and root.guarded for root in cluster.roots)
+    if cluster.axis == len(shape) - 1 or fixed:
+        return last
+    votes = dict.fromkeys(axes, 0)
+    roots = [root for root in cluster.roots if not isinstance(root, Reduce)]
+    own = {id(root.value) for root in cluster.roots if isinstance(root, Write)}
+    placed = lambda v: scope.place(v) is not None and id(v) not in own  # noqa: E731
+    pointers = [root.op.operands[0] for root in roots if isinstance(root, Store)]
+    for root in cluster.roots:
+        for op in scope.classes.lazy(root.values, placed):
+            if op.name == "tt.load":
+                pointers.append(op.operands[0])
+    for pointer in pointers:
+        if shape_of(pointer.type) != shape:
+            continue
+        size = arrays.itemsize(pointer.type.element.pointee)  # type: ignore[union-attr]
+        for axis, stride in enumerate(scope.classes.guesses.strides(pointer)):
+            if stride == size and shape[axis] > 1 and axis in votes:
+                votes[axis] += 1
+    best = max(votes.values())
+    return last if votes[last] == best else max(a for a, n in votes.items() if n == best)
+
+
+def choose_width(cluster: Cluster, side: int) -> int:
+    """Lanes of a strip: 32, or 16 where the data are 64 bits wide; never more than the axis has."""
+    widths = {
+        arrays.itemsize(value.type.element)  # type: ignore[union-attr]
+        for root in cluster.roots
+        for value in (root.values[1:2] if isinstance(root, Store) else root.values)
+    }
+    # Along the last axis a reduction has its own number of lanes, and strips of no fewer.
+    lanes = [
+        lanes_of(root.op)
+        for root in cluster.roots
+        if isinstance(root, Reduce) and cluster.axis == len(cluster.shape) - 1
+    ]
+    wanted = max(lanes, default=NARROW if 8 in widths else WIDE)
+    return min(wanted, side)
