@@ -137,10 +137,10 @@ class Kernel(SourceFunction, Generic[P]):
         An int, up to three ints, or a function of the compile-time values.
         """
         try:
-            found: Callable[P, None] = self._over[grid]
-        except (KeyError, TypeError):
-            found = self.site().launcher(grid, self._options, over=self._over)
-        return found
+            found: Callable[P, None] | None = self._over.get(grid)
+        except TypeError:  # a list
+            found = None
+        return found or self.site().launcher(grid, self._options, over=self._over)
 
     def on(self, grid: Grid, *, stream: Any = None, device: Any = None) -> Callable[P, None]:
         """A launcher over `grid`, on a stream and on a device (`"cuda:1"` or an object)."""

@@ -143,8 +143,9 @@ class LaunchSite:
         over: dict[Any, Any] | None = None,
     ) -> Launcher:
         """A launcher over `grid`. In `over` it may leave a shorter one for the same grid."""
-        where = device if isinstance(device, str) else id(device)
-        key = (options, id(stream), where)
+        key: Any = options
+        if stream is not None or device is not None:
+            key = (options, id(stream), device if isinstance(device, str) else id(device))
         home = self.homes.get(key)
         if home is None:
             if len(self.homes) >= _HOMES:
