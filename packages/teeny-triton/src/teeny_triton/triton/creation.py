@@ -24,6 +24,16 @@ def full(shape, value, dtype):
     ...
 
 
+@rule(x="Tensor[E, R]", returns="Tensor[E, R]")
+@rule(x="E", returns="E")
+@rule(x="bool", returns="i1")
+@rule(x="int", returns="i32")
+@rule(x="float", returns="f32")
+def to_tensor(x):
+    """A value of the kernel: itself, or a literal as i1, i32 (i64, u64 beyond) or f32."""
+    ...
+
+
 @rule(input="Tensor[Any, R]", dtype="type[X]", returns="Tensor[X, R]")
 @rule(input="Elem | int | float", dtype="type[X]", returns="X")
 def cast(

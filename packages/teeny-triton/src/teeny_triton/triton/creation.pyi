@@ -9,7 +9,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
 from typing import Any, Literal, overload
 
-from teeny_triton.triton.dtypes import E, X, F, Elem, i32
+from teeny_triton.triton.dtypes import E, X, F, Elem, i1, i32, f32
 from teeny_triton.triton.types import R1, R2, R3, Ptr, PtrTensor, Tensor, R, Sides
 
 def arange(start: int, end: int) -> Tensor[i32, R1]:
@@ -37,6 +37,18 @@ def full(shape: tuple[int, int], value: E | int, dtype: type[E]) -> Tensor[E, R2
 def full(shape: tuple[int, int, int], value: E | int, dtype: type[E]) -> Tensor[E, R3]: ...
 @overload
 def full(shape: list[int] | Sides, value: E | int | float, dtype: type[E]) -> Tensor[E, Any]: ...
+
+@overload
+def to_tensor(x: Tensor[E, R]) -> Tensor[E, R]:
+    """A value of the kernel: itself, or a literal as i1, i32 (i64, u64 beyond) or f32."""
+@overload
+def to_tensor(x: E) -> E: ...
+@overload
+def to_tensor(x: bool) -> i1: ...
+@overload
+def to_tensor(x: int) -> i32: ...
+@overload
+def to_tensor(x: float) -> f32: ...
 
 @overload
 def cast(input: Tensor[Any, R], dtype: type[X], fp_downcast_rounding: Literal["rtne", "rtz"] | None = None, bitcast: bool = False) -> Tensor[X, R]:

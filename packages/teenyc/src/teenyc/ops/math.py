@@ -7,6 +7,7 @@ The NumPy readings compute in float64 and round once, so they are the correctly 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -30,6 +31,8 @@ def function(
     *,
     ref: Callable[[Any, Array], Array],
     fold: Callable[[float], float] | None = None,
+    cpu: Callable[[Any, Any], Any] | None = None,
+    cost: int = 20,
     domain: tuple[float, float] = (-4.0, 4.0),
     ulp: float = 0.0,
 ) -> OpDef:
@@ -39,8 +42,8 @@ def function(
         1,
         fold=fold,
         ref=lambda np, x: ref(np, _wide(np, x)),
-        cpu=lambda c, x: c.function(dsl, x),
-        cost=20,
+        cpu=cpu or (lambda c, x: c.function(dsl, x)),
+        cost=cost,
         dsl=(dsl,),
         domain=domain,
         ulp=ulp,
@@ -74,6 +77,16 @@ SQRT = function(
 RSQRT = function(
     "math.rsqrt", "rsqrt", ref=lambda np, x: 1.0 / np.sqrt(x), domain=(0.0, 1e4), ulp=2.0
 )
+
+SIN = function("math.sin", "sin", ref=lambda np, x: np.sin(x), domain=(-100.0, 100.0), ulp=2.0)
+COS = function("math.cos", "cos", ref=lambda np, x: np.cos(x), domain=(-100.0, 100.0), ulp=2.0)
+
+
+def _erf(np: Any, x: Array) -> Array:
+    return np.asarray(np.frompyfunc(math.erf, 1, 1)(x), dtype=np.float64)
+
+
+ERF = function("math.erf", "erf", ref=_erf, ulp=2.0)
 
 ABSF = float_op(
     "math.absf",

@@ -266,23 +266,29 @@ _IEEE_MINIMUM = Records(arith.MINIMUMF, arith.MINSI, arith.MINUI)
 def _extreme(
     b: Builder, op: str, usual: Records, ieee: Records, x: object, y: object, propagate_nan: object
 ) -> RuntimeValue:
+    records = ieee if keeps_nan(b, propagate_nan) else usual
+    left, right = promote_pair(b, x, y, op, names=("x", "y"))
+    return _emit(b, records, op, left, right)
+
+
+def keeps_nan(b: Builder, propagate_nan: object) -> bool:
+    """Whether a member of `PropagateNan` asks for NaN where an operand is NaN."""
     mode = propagate_nan.name if isinstance(propagate_nan, EnumMember) else propagate_nan
     if mode not in ("NONE", "ALL"):
         raise b.fail(
             E0416, arg="propagate_nan", what=describe(propagate_nan), parameter="propagate_nan"
         ).help("it is `PropagateNan.NONE` or `PropagateNan.ALL`")
-    left, right = promote_pair(b, x, y, op, names=("x", "y"))
-    return _emit(b, ieee if mode == "ALL" else usual, op, left, right)
+    return mode == "ALL"
 
 
-_NONE = EnumMember("PropagateNan", "NONE", 0)
+NONE = EnumMember("PropagateNan", "NONE", 0)
 
 
 @lowers("maximum")
-def _maximum(b: Builder, x: object, y: object, propagate_nan: object = _NONE) -> RuntimeValue:
+def _maximum(b: Builder, x: object, y: object, propagate_nan: object = NONE) -> RuntimeValue:
     return _extreme(b, "maximum", _MAXIMUM, _IEEE_MAXIMUM, x, y, propagate_nan)
 
 
 @lowers("minimum")
-def _minimum(b: Builder, x: object, y: object, propagate_nan: object = _NONE) -> RuntimeValue:
+def _minimum(b: Builder, x: object, y: object, propagate_nan: object = NONE) -> RuntimeValue:
     return _extreme(b, "minimum", _MINIMUM, _IEEE_MINIMUM, x, y, propagate_nan)

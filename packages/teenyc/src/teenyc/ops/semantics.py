@@ -6,6 +6,8 @@ module alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from teeny_macros.diagnostics import TeenyError
 from teenyc.codes import (
     E0301,
@@ -24,7 +26,15 @@ from teenyc.ir.opdef import OpDef
 from teenyc.ops import casts, scalars
 from teenyc.ops.broadcasting import broadcast_pair
 from teenyc.ops.compare import CMPF, CMPI
-from teenyc.ops.literals import Number, constant, fits, is_number, literal_dtype, to_value
+from teenyc.ops.literals import (
+    Number,
+    constant,
+    fits,
+    is_number,
+    literal_dtype,
+    numeric,
+    to_value,
+)
 from teenyc.types import (
     BF16,
     F8E4M3,
@@ -48,6 +58,7 @@ __all__ = [
     "constant",
     "is_number",
     "promote",
+    "promote_all",
     "promote_pair",
     "to_value",
 ]
@@ -135,6 +146,36 @@ def promote_pair(
     first = _in_dtype(b, left, dtype, names[0])
     second = _in_dtype(b, right, dtype, names[1])
     return broadcast_pair(b, first, second, names[1])
+
+
+def promote_all(
+    b: Builder, values: Sequence[object], op: str, names: Sequence[str]
+) -> tuple[RuntimeValue, ...]:
+    """Three or more operands of `op` in one dtype and one shape.
+
+    Literals take the dtype of the others where their kind allows.
+    """
+    dtype: DType | None = None
+    literals: list[Number] = []
+    for value, name in zip(values, names, strict=True):
+        if isinstance(value, bool | int | float):
+            literals.append(value)
+            continue
+        found = numeric(b, value, op, name)[1]
+        dtype = found if dtype is None else promote(b, dtype, found, op)
+    for value in literals:
+        if dtype is None:
+            dtype = literal_dtype(b, value)
+        else:
+            dtype = _promote_literal(b, value, dtype, op, division=False)
+    assert dtype is not None
+    if dtype.is_float and dtype.bits == 8:
+        raise b.fail(E0313, op=op, dtype=dtype).help("cast it first: `x.to(f32)`")
+    cast_to = [_in_dtype(b, value, dtype, name) for value, name in zip(values, names, strict=True)]
+    for i in range(1, len(cast_to)):
+        for j in range(i):
+            cast_to[j], cast_to[i] = broadcast_pair(b, cast_to[j], cast_to[i], names[i])
+    return tuple(cast_to)
 
 
 def _pair_dtype(

@@ -1,0 +1,5 @@
+"""`tl.extra.cuda`: where Triton keeps libdevice."""
+
+from teeny_triton.extra.cuda import libdevice
+
+__all__ = ["libdevice"]

@@ -1,0 +1,19 @@
+// (x00_ptr: Ptr[i32], x01_ptr: Ptr[i32], out0_ptr: Ptr[f64])
+// o = tl.arange(0, 16)
+// tl.store(out0_ptr + o, tl.math.hiloint2double(tl.load(x00_ptr + o), tl.load(x01_ptr + o)))
+module {
+  tt.func public @hiloint2double_entry_point(%x00_ptr: !tt.ptr<i32>, %x01_ptr: !tt.ptr<i32>, %out0_ptr: !tt.ptr<f64>) attributes {noinline = false} {
+    %o = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+    %splat = tt.splat %out0_ptr : !tt.ptr<f64> -> tensor<16x!tt.ptr<f64>>
+    %addptr = tt.addptr %splat, %o : tensor<16x!tt.ptr<f64>>, tensor<16xi32>
+    %splat_1 = tt.splat %x00_ptr : !tt.ptr<i32> -> tensor<16x!tt.ptr<i32>>
+    %addptr_1 = tt.addptr %splat_1, %o : tensor<16x!tt.ptr<i32>>, tensor<16xi32>
+    %load = tt.load %addptr_1 : tensor<16x!tt.ptr<i32>>
+    %splat_2 = tt.splat %x01_ptr : !tt.ptr<i32> -> tensor<16x!tt.ptr<i32>>
+    %addptr_2 = tt.addptr %splat_2, %o : tensor<16x!tt.ptr<i32>>, tensor<16xi32>
+    %load_1 = tt.load %addptr_2 : tensor<16x!tt.ptr<i32>>
+    %extern_elementwise = tt.extern_elementwise %load, %load_1 {libname = "", libpath = "", pure = true, symbol = "__nv_hiloint2double"} : (tensor<16xi32>, tensor<16xi32>) -> tensor<16xf64>
+    tt.store %addptr, %extern_elementwise : tensor<16x!tt.ptr<f64>>
+    tt.return
+  }
+}

@@ -1,0 +1,30 @@
+// (x00_ptr: Ptr[f32], x01_ptr: Ptr[f32], out0_ptr: Ptr[f32], x10_ptr: Ptr[f64], x11_ptr: Ptr[f64], out1_ptr: Ptr[f64])
+// o = tl.arange(0, 16)
+// tl.store(out0_ptr + o, tl.math.mul_rd(tl.load(x00_ptr + o), tl.load(x01_ptr + o)))
+// tl.store(out1_ptr + o, tl.math.mul_rd(tl.load(x10_ptr + o), tl.load(x11_ptr + o)))
+module {
+  tt.func public @mul_rd_entry_point(%x00_ptr: !tt.ptr<f32>, %x01_ptr: !tt.ptr<f32>, %out0_ptr: !tt.ptr<f32>, %x10_ptr: !tt.ptr<f64>, %x11_ptr: !tt.ptr<f64>, %out1_ptr: !tt.ptr<f64>) attributes {noinline = false} {
+    %o = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+    %splat = tt.splat %out0_ptr : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
+    %addptr = tt.addptr %splat, %o : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
+    %splat_1 = tt.splat %x00_ptr : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
+    %addptr_1 = tt.addptr %splat_1, %o : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
+    %load = tt.load %addptr_1 : tensor<16x!tt.ptr<f32>>
+    %splat_2 = tt.splat %x01_ptr : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
+    %addptr_2 = tt.addptr %splat_2, %o : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
+    %load_1 = tt.load %addptr_2 : tensor<16x!tt.ptr<f32>>
+    %extern_elementwise = tt.extern_elementwise %load, %load_1 {libname = "", libpath = "", pure = true, symbol = "__nv_fmul_rd"} : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+    tt.store %addptr, %extern_elementwise : tensor<16x!tt.ptr<f32>>
+    %splat_3 = tt.splat %out1_ptr : !tt.ptr<f64> -> tensor<16x!tt.ptr<f64>>
+    %addptr_3 = tt.addptr %splat_3, %o : tensor<16x!tt.ptr<f64>>, tensor<16xi32>
+    %splat_4 = tt.splat %x10_ptr : !tt.ptr<f64> -> tensor<16x!tt.ptr<f64>>
+    %addptr_4 = tt.addptr %splat_4, %o : tensor<16x!tt.ptr<f64>>, tensor<16xi32>
+    %load_2 = tt.load %addptr_4 : tensor<16x!tt.ptr<f64>>
+    %splat_5 = tt.splat %x11_ptr : !tt.ptr<f64> -> tensor<16x!tt.ptr<f64>>
+    %addptr_5 = tt.addptr %splat_5, %o : tensor<16x!tt.ptr<f64>>, tensor<16xi32>
+    %load_3 = tt.load %addptr_5 : tensor<16x!tt.ptr<f64>>
+    %extern_elementwise_1 = tt.extern_elementwise %load_2, %load_3 {libname = "", libpath = "", pure = true, symbol = "__nv_dmul_rd"} : (tensor<16xf64>, tensor<16xf64>) -> tensor<16xf64>
+    tt.store %addptr_3, %extern_elementwise_1 : tensor<16x!tt.ptr<f64>>
+    tt.return
+  }
+}

@@ -1,0 +1,52 @@
+// (x00_ptr: Ptr[i32], x01_ptr: Ptr[i32], out0_ptr: Ptr[i32], x10_ptr: Ptr[u32], x11_ptr: Ptr[u32], out1_ptr: Ptr[u32], x20_ptr: Ptr[i64], x21_ptr: Ptr[i64], out2_ptr: Ptr[i64], x30_ptr: Ptr[u64], x31_ptr: Ptr[u64], out3_ptr: Ptr[u64])
+// o = tl.arange(0, 16)
+// tl.store(out0_ptr + o, tl.math.mulhi(tl.load(x00_ptr + o), tl.load(x01_ptr + o)))
+// tl.store(out1_ptr + o, tl.math.mulhi(tl.load(x10_ptr + o), tl.load(x11_ptr + o)))
+// tl.store(out2_ptr + o, tl.math.mulhi(tl.load(x20_ptr + o), tl.load(x21_ptr + o)))
+// tl.store(out3_ptr + o, tl.math.mulhi(tl.load(x30_ptr + o), tl.load(x31_ptr + o)))
+module {
+  tt.func public @mulhi_entry_point(%x00_ptr: !tt.ptr<i32>, %x01_ptr: !tt.ptr<i32>, %out0_ptr: !tt.ptr<i32>, %x10_ptr: !tt.ptr<i32>, %x11_ptr: !tt.ptr<i32>, %out1_ptr: !tt.ptr<i32>, %x20_ptr: !tt.ptr<i64>, %x21_ptr: !tt.ptr<i64>, %out2_ptr: !tt.ptr<i64>, %x30_ptr: !tt.ptr<i64>, %x31_ptr: !tt.ptr<i64>, %out3_ptr: !tt.ptr<i64>) attributes {noinline = false} {
+    %o = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+    %splat = tt.splat %out0_ptr : !tt.ptr<i32> -> tensor<16x!tt.ptr<i32>>
+    %addptr = tt.addptr %splat, %o : tensor<16x!tt.ptr<i32>>, tensor<16xi32>
+    %splat_1 = tt.splat %x00_ptr : !tt.ptr<i32> -> tensor<16x!tt.ptr<i32>>
+    %addptr_1 = tt.addptr %splat_1, %o : tensor<16x!tt.ptr<i32>>, tensor<16xi32>
+    %load = tt.load %addptr_1 : tensor<16x!tt.ptr<i32>>
+    %splat_2 = tt.splat %x01_ptr : !tt.ptr<i32> -> tensor<16x!tt.ptr<i32>>
+    %addptr_2 = tt.addptr %splat_2, %o : tensor<16x!tt.ptr<i32>>, tensor<16xi32>
+    %load_1 = tt.load %addptr_2 : tensor<16x!tt.ptr<i32>>
+    %extern_elementwise = tt.extern_elementwise %load, %load_1 {libname = "", libpath = "", pure = true, symbol = "__nv_mulhi"} : (tensor<16xi32>, tensor<16xi32>) -> tensor<16xi32>
+    tt.store %addptr, %extern_elementwise : tensor<16x!tt.ptr<i32>>
+    %splat_3 = tt.splat %out1_ptr : !tt.ptr<i32> -> tensor<16x!tt.ptr<i32>>
+    %addptr_3 = tt.addptr %splat_3, %o : tensor<16x!tt.ptr<i32>>, tensor<16xi32>
+    %splat_4 = tt.splat %x10_ptr : !tt.ptr<i32> -> tensor<16x!tt.ptr<i32>>
+    %addptr_4 = tt.addptr %splat_4, %o : tensor<16x!tt.ptr<i32>>, tensor<16xi32>
+    %load_2 = tt.load %addptr_4 : tensor<16x!tt.ptr<i32>>
+    %splat_5 = tt.splat %x11_ptr : !tt.ptr<i32> -> tensor<16x!tt.ptr<i32>>
+    %addptr_5 = tt.addptr %splat_5, %o : tensor<16x!tt.ptr<i32>>, tensor<16xi32>
+    %load_3 = tt.load %addptr_5 : tensor<16x!tt.ptr<i32>>
+    %extern_elementwise_1 = tt.extern_elementwise %load_2, %load_3 {libname = "", libpath = "", pure = true, symbol = "__nv_umulhi"} : (tensor<16xi32>, tensor<16xi32>) -> tensor<16xi32>
+    tt.store %addptr_3, %extern_elementwise_1 : tensor<16x!tt.ptr<i32>>
+    %splat_6 = tt.splat %out2_ptr : !tt.ptr<i64> -> tensor<16x!tt.ptr<i64>>
+    %addptr_6 = tt.addptr %splat_6, %o : tensor<16x!tt.ptr<i64>>, tensor<16xi32>
+    %splat_7 = tt.splat %x20_ptr : !tt.ptr<i64> -> tensor<16x!tt.ptr<i64>>
+    %addptr_7 = tt.addptr %splat_7, %o : tensor<16x!tt.ptr<i64>>, tensor<16xi32>
+    %load_4 = tt.load %addptr_7 : tensor<16x!tt.ptr<i64>>
+    %splat_8 = tt.splat %x21_ptr : !tt.ptr<i64> -> tensor<16x!tt.ptr<i64>>
+    %addptr_8 = tt.addptr %splat_8, %o : tensor<16x!tt.ptr<i64>>, tensor<16xi32>
+    %load_5 = tt.load %addptr_8 : tensor<16x!tt.ptr<i64>>
+    %extern_elementwise_2 = tt.extern_elementwise %load_4, %load_5 {libname = "", libpath = "", pure = true, symbol = "__nv_mul64hi"} : (tensor<16xi64>, tensor<16xi64>) -> tensor<16xi64>
+    tt.store %addptr_6, %extern_elementwise_2 : tensor<16x!tt.ptr<i64>>
+    %splat_9 = tt.splat %out3_ptr : !tt.ptr<i64> -> tensor<16x!tt.ptr<i64>>
+    %addptr_9 = tt.addptr %splat_9, %o : tensor<16x!tt.ptr<i64>>, tensor<16xi32>
+    %splat_10 = tt.splat %x30_ptr : !tt.ptr<i64> -> tensor<16x!tt.ptr<i64>>
+    %addptr_10 = tt.addptr %splat_10, %o : tensor<16x!tt.ptr<i64>>, tensor<16xi32>
+    %load_6 = tt.load %addptr_10 : tensor<16x!tt.ptr<i64>>
+    %splat_11 = tt.splat %x31_ptr : !tt.ptr<i64> -> tensor<16x!tt.ptr<i64>>
+    %addptr_11 = tt.addptr %splat_11, %o : tensor<16x!tt.ptr<i64>>, tensor<16xi32>
+    %load_7 = tt.load %addptr_11 : tensor<16x!tt.ptr<i64>>
+    %extern_elementwise_3 = tt.extern_elementwise %load_6, %load_7 {libname = "", libpath = "", pure = true, symbol = "__nv_umul64hi"} : (tensor<16xi64>, tensor<16xi64>) -> tensor<16xi64>
+    tt.store %addptr_9, %extern_elementwise_3 : tensor<16x!tt.ptr<i64>>
+    tt.return
+  }
+}
