@@ -42,6 +42,28 @@ def test_second_call_compiles_nothing_and_gives_the_same_file(
     assert len(teenyc.calls()) == 1
 
 
+def test_bounds_checks_on_a_cpu_are_asked_for_by_option_or_variable(
+    teenyc: Any, cache_dir: Path, make_instance: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = compile_kernel(make_instance(), Target.cpu())
+    assert plain.path.suffix == ".o"
+    assert {"mlir", "llvm-ir", "obj"} <= set(plain.stages)
+    checked = compile_kernel(
+        make_instance(), Target.cpu(), options=CompileOptions(bounds_checks=True)
+    )
+    assert checked.path != plain.path
+    assert "bounds-checks=on" in teenyc.calls()[-1]
+    monkeypatch.setenv("TEENYC_BOUNDS_CHECKS", "on")
+    assert compile_kernel(make_instance(), Target.cpu()).path == checked.path
+    on_a_gpu = compile_kernel(make_instance(), SM_90)
+    assert "bounds-checks" not in teenyc.calls()[-1]
+    monkeypatch.setenv("TEENYC_BOUNDS_CHECKS", "perhaps")
+    assert compile_kernel(make_instance(), SM_90).path == on_a_gpu.path
+    with pytest.raises(TeenyError) as caught:
+        compile_kernel(make_instance(), Target.cpu())
+    assert caught.value.code == "E0914"
+
+
 def test_force_compiles_again_and_leaves_equal_files_alone(
     teenyc: Any, cache_dir: Path, make_instance: Make
 ) -> None:

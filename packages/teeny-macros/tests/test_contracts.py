@@ -184,6 +184,15 @@ def test_an_unknown_architecture_is_refused_with_the_known_ones(arch: str) -> No
     assert "sm_90" in caught.value.diagnostics[0].helps[0]
 
 
+@pytest.mark.parametrize("arch", ["x86-64-v5", "znver3", ""])
+def test_an_unknown_cpu_is_refused_with_the_known_ones(arch: str) -> None:
+    with pytest.raises(LaunchError) as caught:
+        Target.cpu(arch)
+    assert caught.value.code == "E1040"
+    assert "x86-64-v3" in caught.value.diagnostics[0].helps[0]
+    assert str(Target.cpu("x86-64-v3")) == "cpu:x86-64-v3"
+
+
 def metadata() -> Metadata:
     params = (Param("x_ptr", "pointer", "f32"), Param("n", "scalar", "i32"))
     versions = (("teenyc", "0.1.0"), ("triton", "3.6"))

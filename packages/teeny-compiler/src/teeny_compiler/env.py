@@ -33,6 +33,11 @@ TEENYC_PTX_VERSION = Variable(
     "the oldest that carries the kernel",
     "PTX version to write, for example 8.4; below the kernel's floor it is an error",
 )
+TEENYC_BOUNDS_CHECKS = Variable(
+    "TEENYC_BOUNDS_CHECKS",
+    "off",
+    "`on`: on a CPU an access outside of the arrays given is an error instead of a crash",
+)
 TEENYC_TIMEOUT = Variable(
     "TEENYC_TIMEOUT", "600", "seconds that one run of teenyc may take before it is ended"
 )
@@ -44,13 +49,20 @@ VARIABLES = (
     TEENYC_TOOLCHAIN,
     TEENYC_CACHE_DIR,
     TEENYC_PTX_VERSION,
+    TEENYC_BOUNDS_CHECKS,
     TEENYC_TIMEOUT,
     TEENY_LOG,
 )
 
 # What must not reach teenyc: our caller's interactive settings, and what is passed as an option.
 _NOT_FOR_TEENYC = frozenset(
-    ("PYTHONINSPECT", "PYTHONSTARTUP", "PYTHONWARNINGS", TEENYC_PTX_VERSION.name)
+    (
+        "PYTHONINSPECT",
+        "PYTHONSTARTUP",
+        "PYTHONWARNINGS",
+        TEENYC_PTX_VERSION.name,
+        TEENYC_BOUNDS_CHECKS.name,
+    )
 )
 
 

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from teeny_macros.target import Target
 
 # target kind -> (what is always kept, the stage that a device loads, what may be asked for besides)
-_KEPT = {"cuda": ("mlir", "ptx"), "cpu": ("mlir", "obj"), "interpret": ("mlir",)}
-_ON_REQUEST = {"cuda": ("ttgir", "llvm-ir"), "cpu": ("llvm-ir",), "interpret": ()}
+_KEPT = {"cuda": ("mlir", "ptx"), "cpu": ("mlir", "llvm-ir", "obj"), "interpret": ("mlir",)}
+_ON_REQUEST = {"cuda": ("ttgir", "llvm-ir"), "cpu": ("clusters", "asm"), "interpret": ()}
+_SWITCHES = {"on": True, "off": False}
 # teenyc leaves the unit beside the MLIR: it is what the interpreter reads.
 UNIT_STAGE = "unit"
 METADATA_SUFFIX = ".metadata"
@@ -27,12 +28,14 @@ class CompileOptions(NamedTuple):
     `fp_fusion` joins a multiplication and an addition into one operation (off as well where the
     kernel's launch options say so). `ptx_version` 84 is PTX 8.4; None is `TEENYC_PTX_VERSION`, else
     the oldest that carries the kernel. `emit` names stages to keep besides those that are always
-    kept: `ttgir`, `llvm-ir`.
+    kept: `ttgir`, `llvm-ir`, for a CPU `clusters`, `asm`. `bounds_checks`, for a CPU: an access
+    outside of the arrays given is an error instead of a crash; None is `TEENYC_BOUNDS_CHECKS`.
     """
 
     fp_fusion: bool = True
     ptx_version: int | None = None
     emit: tuple[str, ...] = ()
+    bounds_checks: bool | None = None
 
 
 def resolve(options: CompileOptions | None, target: Target, *, fp_fusion: bool) -> CompileOptions:
@@ -51,8 +54,16 @@ def resolve(options: CompileOptions | None, target: Target, *, fp_fusion: bool) 
         version = None
     elif version is None:
         version = _ptx_version_from_environment()
+    checks = asked.bounds_checks
+    if target.kind != "cpu":
+        checks = None
+    elif checks is None:
+        checks = _bounds_checks_from_environment()
     return CompileOptions(
-        asked.fp_fusion and fp_fusion, version, tuple(stage for stage in STAGES if stage in wanted)
+        asked.fp_fusion and fp_fusion,
+        version,
+        tuple(stage for stage in STAGES if stage in wanted),
+        checks,
     )
 
 
@@ -72,6 +83,8 @@ def arguments(options: CompileOptions, target: Target) -> list[str]:
     found += ["-C", f"fp-fusion={'on' if options.fp_fusion else 'off'}"]
     if options.ptx_version is not None:
         found += ["-C", f"ptx-version={options.ptx_version // 10}.{options.ptx_version % 10}"]
+    if options.bounds_checks:
+        found += ["-C", "bounds-checks=on"]
     return [*found, "--emit", ",".join(options.emit)]
 
 
@@ -84,6 +97,15 @@ def stage_files(files: tuple[str, ...]) -> dict[str, str]:
         for name in files
         if (suffix := os.path.splitext(name)[1]) in by_suffix
     }
+
+
+def _bounds_checks_from_environment() -> bool:
+    text = env.read(env.TEENYC_BOUNDS_CHECKS) or env.TEENYC_BOUNDS_CHECKS.default
+    if text not in _SWITCHES:
+        raise E0914.error(
+            name=env.TEENYC_BOUNDS_CHECKS.name, value=text, wanted=" or ".join(_SWITCHES)
+        ).help("unset it for the default, off")
+    return _SWITCHES[text]
 
 
 def _ptx_version_from_environment() -> int | None:

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from teeny_macros.target import Target
 
 SCHEMA = 1
-STAGES = ("mlir", "ttgir", "llvm-ir", "ptx", "cubin", "sass", "obj")
+STAGES = ("mlir", "ttgir", "clusters", "llvm-ir", "asm", "ptx", "cubin", "sass", "obj")
 SUFFIXES = {
     "mlir": ".mlir",
     "ttgir": ".ttgir",
+    "clusters": ".clusters",
     "llvm-ir": ".ll",
+    "asm": ".s",
     "ptx": ".ptx",
     "cubin": ".cubin",
     "sass": ".sass",
@@ -39,7 +41,11 @@ class Param(NamedTuple):
 
 
 class Metadata(NamedTuple):
-    """What a launcher must know. Sizes are bytes; scratch sizes are per block (CTA)."""
+    """What a launcher must know. Sizes are bytes; scratch sizes are per block (CTA).
+
+    For a CPU: `arena_bytes` of scratch memory for each thread, the estimated `work` of one program
+    in nanoseconds (0: not known), the CPU `features` that the code needs, separated by commas.
+    """
 
     kernel: str
     entry_point: str
@@ -56,6 +62,9 @@ class Metadata(NamedTuple):
     tensor_memory: int = 0
     ptx_version: int = 0
     fp_fusion: bool = True
+    arena_bytes: int = 0
+    work: int = 0
+    features: str = ""
     versions: tuple[tuple[str, str], ...] = ()
 
     def to_json(self) -> dict[str, object]:

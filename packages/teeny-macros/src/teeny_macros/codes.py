@@ -169,7 +169,7 @@ E1026 = code(
 E1040 = code(
     "E1040",
     "unknown-architecture",
-    "`{arch}` is not a GPU architecture that teenyc compiles for",
+    "`{arch}` is not an architecture that teenyc compiles for",
     LaunchError,
 )
 

@@ -21,6 +21,7 @@ CUDA_ARCHS = (
     "sm_120",
     "sm_121",
 )
+CPU_ARCHS = ("host", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64")
 CUDA_TRIPLE = "nvptx64-nvidia-cuda"
 
 
@@ -42,7 +43,12 @@ class Target(NamedTuple):
 
     @classmethod
     def cpu(cls, arch: str = "host") -> Target:
-        """Native code for a CPU; `host` is the machine that compiles."""
+        """Native code for a CPU: `host`, the machine that compiles, or a level of instructions.
+
+        Raises E1040 for a name that is not known.
+        """
+        if arch not in CPU_ARCHS:
+            raise E1040.error(arch=arch).help(f"one of {', '.join(CPU_ARCHS)}")
         return cls("cpu", arch)
 
     @classmethod

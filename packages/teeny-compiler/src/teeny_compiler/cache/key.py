@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from teeny_compiler.versions import Versions
     from teeny_macros.target import Target
 
-SCHEMA = 1
+SCHEMA = 2
 
 Inputs = dict[str, Any]
 
@@ -44,6 +44,7 @@ def inputs_of(
             "fp_fusion": options.fp_fusion,
             "ptx_version": options.ptx_version,
             "emit": list(options.emit),
+            "bounds_checks": bool(options.bounds_checks),
         },
         "versions": dict(versions),
     }

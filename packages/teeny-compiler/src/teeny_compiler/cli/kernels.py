@@ -69,16 +69,16 @@ def parse_binding(given: str) -> tuple[str, Any]:
 
 
 def parse_target(given: str) -> Target:
-    """`sm_90`, `cpu` or `interpret` as a target. Raises E0933 or E1040."""
+    """`sm_90`, `cpu`, `cpu:x86-64-v3` or `interpret` as a target. Raises E0933 or E1040."""
     name = given.removeprefix("cuda:")
-    if name == "cpu":
-        return Target.cpu()
+    if name == "cpu" or name.startswith("cpu:"):
+        return Target.cpu(name.removeprefix("cpu").removeprefix(":") or "host")
     if name == "interpret":
         return Target.interpret()
     if name.startswith("sm_"):
         return Target.cuda(name)
     raise E0933.error(given=given).help(
-        "`sm_90` (see `teenyc --print targets`), `cpu`, `interpret`"
+        "`sm_90` (see `teenyc --print targets`), `cpu`, `cpu:x86-64-v3`, `interpret`"
     )
 
 
