@@ -42,6 +42,7 @@ PARAMS: dict[str, list[tuple[str, str, str]]] = {
     "cluster_rank": [("out_ptr", "pointer", "i32")],
     "spin": [("out_ptr", *_F32), ("nanoseconds", "scalar", "i64")],
     "broken": [("out_ptr", *_F32)],
+    "plain_block": [("out_ptr", *_F32)],
 }
 _METADATA = {
     "store_scalars": {"threads_per_block": 1},

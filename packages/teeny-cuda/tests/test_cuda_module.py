@@ -7,6 +7,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from teeny_cuda import Device
@@ -26,7 +27,7 @@ def test_a_program_tells_its_attributes(device: Device, artifact_of: MakeArtifac
     program = device.load(artifact_of("vector_add"))
     assert program.attributes.ptx_architecture == 90
     assert program.attributes.binary_architecture == 90
-    assert program.attributes.max_threads_per_block == 128
+    assert program.attributes.max_threads_per_block == 1024
     assert program.attributes.registers > 0
     assert program.occupancy() == 16
     assert repr(program) == "Program(vector_add, cuda:sm_90 on cuda:0)"
@@ -152,7 +153,7 @@ def test_a_file_that_is_gone_is_refused(device: Device, artifact_of: MakeArtifac
 @pytest.mark.parametrize(
     ("kernel", "metadata", "what"),
     [
-        ("vector_add", {"threads_per_block": 256}, "256 threads a block"),
+        ("plain_block", {"threads_per_block": 2048}, "2048 threads a block"),
         ("reverse_shared", {"shared_bytes": 232_449}, "232449 bytes of shared memory"),
         ("cluster_rank", {"num_ctas": 32}, "32 blocks a cluster"),
     ],
@@ -164,6 +165,29 @@ def test_a_block_larger_than_the_device_allows_is_refused(
         device.load(artifact_of(kernel, **metadata))
     assert caught.value.code == "E1062"
     assert what in str(caught.value)
+
+
+def test_code_for_other_blocks_than_its_metadata_says_is_refused(
+    fake: FakeDriver, device: Device, artifact_of: MakeArtifact
+) -> None:
+    with pytest.raises(LaunchError) as caught:
+        device.load(artifact_of("vector_add", threads_per_block=256))
+    assert caught.value.code == "E1055"
+    assert "128 threads a block, and its metadata says 256" in str(caught.value)
+    assert not fake.modules
+
+
+def test_a_cubin_is_loaded_as_it_is(
+    fake: FakeDriver, device: Device, artifact_of: MakeArtifact
+) -> None:
+    artifact = artifact_of("vector_add")
+    cubin = artifact.path.with_suffix(".cubin")
+    cubin.write_bytes(b"CUBN" + artifact.path.read_bytes())
+    artifact.path = cubin
+    out = device.buffer(4, "f32")
+    x = device.copy_of(np.ones(4, np.float32))
+    device.launch(device.load(artifact), 1, [x, x, out, 4])
+    assert out.to_host().tolist() == [2, 2, 2, 2]
 
 
 def test_shared_memory_beyond_48_kib_is_asked_for(
@@ -227,7 +251,7 @@ def test_a_program_unloads_with_work_in_flight(gpu: Device, artifact_of: MakeArt
 @pytest.mark.gpu
 def test_the_gpu_tells_a_programs_attributes(gpu: Device, artifact_of: MakeArtifact) -> None:
     program = gpu.load(artifact_of("vector_add"))
-    assert program.attributes.max_threads_per_block == 128
+    assert program.attributes.max_threads_per_block == 1024
     assert program.attributes.local_bytes == 0
     major, minor = gpu.capability
     assert program.attributes.binary_architecture == 10 * major + minor

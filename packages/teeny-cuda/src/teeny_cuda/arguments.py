@@ -52,16 +52,32 @@ class Packer:
         """The address of the table that `cuLaunchKernel` takes, until this thread packs again."""
         cells = self._cells
         try:
-            data, table = cells.data, cells.table
+            data, table = cells.pair
         except AttributeError:
-            data = cells.data = ctypes.create_string_buffer(self._format.size)
-            count = self._format.size // _SLOT
-            start = ctypes.addressof(data)
-            table = cells.table = (ctypes.c_void_p * count)(
-                *range(start, start + count * _SLOT, _SLOT)
-            )
+            data, table = cells.pair = self.cells()
         self._format.pack_into(data, 0, *values, global_scratch, profile_scratch)
         return ctypes.addressof(table)
+
+    def cells(self) -> tuple[Any, Any]:
+        """New memory for the values, and the table of their addresses."""
+        data = ctypes.create_string_buffer(self._format.size)
+        count = self._format.size // _SLOT
+        start = ctypes.addressof(data)
+        return data, (ctypes.c_void_p * count)(*range(start, start + count * _SLOT, _SLOT))
+
+    def pack_into(
+        self, cells: tuple[Any, Any], values: Sequence[Any], global_scratch: int, profile: int
+    ) -> int:
+        """The same into `cells`, which the caller keeps."""
+        self._format.pack_into(cells[0], 0, *values, global_scratch, profile)
+        return ctypes.addressof(cells[1])
+
+    def bits(self, at: int, value: Any) -> int:
+        """The slot of a scalar parameter as an integer. Raises E1065 and E1066."""
+        param = self.params[at]
+        dtype = require_dtype(param.dtype)
+        number = scalar_bits(param.name, dtype, value)
+        return int.from_bytes(struct.pack("<" + dtype.letter, number), "little")
 
 
 def check_arguments(

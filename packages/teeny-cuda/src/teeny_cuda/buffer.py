@@ -1,20 +1,20 @@
-"""`Buffer`: typed memory of one GPU.
+"""`Buffer`: typed memory of one GPU, whole or a view of another's.
 
-It is released with the object, by `release`, or at the end of a `with` block.
+The memory is given back with the last buffer that uses it, by `release`, or at the end of a `with`
+block. What moves its contents stands in copies.py.
 """
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Iterable
-from math import prod
 from typing import TYPE_CHECKING, Any
 
-from teeny_cuda.codes import E1069, E1070, E1077
-from teeny_cuda.dtypes import host_dtype, require_dtype
+from teeny_cuda import copies
+from teeny_cuda.codes import E1069, E1087
+from teeny_cuda.dtypes import DType, require_dtype
 from teeny_cuda.found import Found
-from teeny_cuda.host import host_array
-from teeny_cuda.stream import order, stream_handle
+from teeny_cuda.layout import Layout, checked_shape, reshaped, row_major, sliced
+from teeny_cuda.memory import Allocation, allocate
+from teeny_cuda.stream import stream_handle
 from teeny_macros.protocol import ArrayInfo
 
 if TYPE_CHECKING:
@@ -24,34 +24,79 @@ if TYPE_CHECKING:
 
     from teeny_cuda.device import Device
 
+_ALIGNMENT = 16
+
 
 class Buffer:
-    """Memory for `shape` elements of `dtype`, row-major, not initialized.
+    """Memory for `shape` elements of `dtype`, row-major unless it is a view; not initialized.
 
-    It offers `__cuda_array_interface__` (version 3), so torch and CuPy can read it without a copy.
+    With `stream` it comes from the device's pool in the order of that stream: use it there, or
+    order other streams after it. It offers DLPack and `__cuda_array_interface__` (version 3), so
+    torch, CuPy and JAX read it without a copy.
     """
 
-    __slots__ = ("__weakref__", "_dtype", "_finalizer", "_found", "_released", "device", "shape")
+    # `_launch_kind` and `_address` are read by the machine code of short launches: the kind is one
+    # object for all buffers of the same device, dtype and alignment, None once released.
+    __slots__ = (
+        "__weakref__",
+        "_address",
+        "_dtype",
+        "_found",
+        "_launch_kind",
+        "_layout",
+        "_memory",
+        "device",
+    )
 
-    def __init__(self, device: Device, shape: int | Sequence[int], dtype: str | Any) -> None:
+    def __init__(
+        self, device: Device, shape: int | Sequence[int], dtype: str | Any, *, stream: Any = None
+    ) -> None:
+        sizes = checked_shape(shape)
+        element = require_dtype(dtype)
+        layout = Layout(sizes, row_major(sizes))
+        nbytes = layout.size * element.itemsize
+        memory = allocate(
+            device,
+            nbytes,
+            f"{element.name}{list(sizes)} of {nbytes} bytes on {device.name}",
+            None if stream is None else stream_handle(stream, device),
+        )
+        self._set(device, memory, layout, element)
+
+    def _set(self, device: Device, memory: Allocation, layout: Layout, dtype: DType) -> None:
         self.device = device
-        self.shape = checked_shape(shape)
-        self._dtype = require_dtype(dtype)
-        self._released = False
-        self._finalizer: Any = None
-        start = 0
-        if self.nbytes:
-            context = device.context
-            with context.bound():
-                number, pointer = context.driver.attempt("cuMemAlloc", self.nbytes)
-            if number:
-                what = (
-                    f"{self._dtype.name}{list(self.shape)} of {self.nbytes} bytes on {device.name}"
-                )
-                raise context.driver.failure("cuMemAlloc", number, what=what)
-            start = int(pointer)
-            self._finalizer = weakref.finalize(self, context.release, "cuMemFree", pointer)
-        self._found = Found(ArrayInfo(start, self._dtype.name, self.nbytes, device.name))
+        self._memory = memory
+        self._layout = layout
+        self._dtype = dtype
+        self._address = memory.pointer + layout.offset * dtype.itemsize if layout.size else 0
+        self._found: Found | None = None
+        aligned = self._address % _ALIGNMENT == 0
+        kinds = device.context.kinds
+        self._launch_kind: Any = kinds.setdefault((dtype.name, aligned), (dtype.name, aligned))
+        memory.watch(self)
+
+    def end(self) -> None:
+        """Called when the memory is given back: launches must look again."""
+        self._launch_kind = None
+
+    @classmethod
+    def over(cls, device: Device, memory: Allocation, layout: Layout, dtype: DType) -> Buffer:
+        """A buffer over memory that is there already."""
+        found = cls.__new__(cls)
+        found._set(device, memory, layout, dtype)
+        return found
+
+    # --- what it is -------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of the axes."""
+        return self._layout.shape
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """How many elements lie from one index of an axis to the next."""
+        return self._layout.strides
 
     @property
     def dtype(self) -> str:
@@ -66,129 +111,178 @@ class Buffer:
     @property
     def size(self) -> int:
         """The number of elements."""
-        return prod(self.shape)
+        return self._layout.size
 
     @property
     def nbytes(self) -> int:
         """Bytes of all elements."""
-        return prod(self.shape) * self._dtype.itemsize
+        return self._layout.size * self._dtype.itemsize
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie row-major without gaps."""
+        return self._layout.is_contiguous
 
     @property
     def pointer(self) -> int:
-        """The address on the GPU, a multiple of 256; 0 when there are no elements.
+        """The address of the first element on the GPU; 0 when there are no elements.
 
         Raises:
             LaunchError: E1069 when the memory was released.
         """
-        return self.describe().info.pointer
-
-    def describe(self) -> Found:
-        """What a launch asks of an array. Raises E1069 when the memory was released."""
-        if self._released:
-            raise E1069.error().note(repr(self)).help("keep the buffer until its last use")
-        return self._found
+        self._require_memory()
+        return self._address
 
     @property
     def is_released(self) -> bool:
         """Whether the memory was given back."""
-        return self._released
+        return self._memory.is_released
+
+    @property
+    def memory(self) -> Allocation:
+        """The owner of the memory."""
+        return self._memory
+
+    @property
+    def layout(self) -> Layout:
+        """Where the elements lie."""
+        return self._layout
+
+    @property
+    def element(self) -> DType:
+        """The element type with its sizes."""
+        return self._dtype
+
+    def describe(self) -> Found:
+        """What a launch asks of an array. Raises E1069 when the memory was released."""
+        self._require_memory()
+        found = self._found
+        if found is None:
+            layout = self._layout
+            info = ArrayInfo(
+                self._address,
+                self._dtype.name,
+                layout.extent * self._dtype.itemsize,
+                self.device.name,
+                contiguous=layout.is_contiguous,
+            )
+            found = self._found = Found(info)
+        return found
+
+    def _require_memory(self) -> None:
+        if self._memory.is_released:
+            raise E1069.error().note(repr(self)).help("keep the buffer until its last use")
 
     def release(self) -> None:
-        """Give the memory back once kernels in flight have ended; a second call does nothing."""
-        if self._finalizer is not None:
-            self._released = True
-            self._finalizer()
+        """Give the memory back once kernels in flight have ended; a second call does nothing.
 
-    def copy_from(self, array: Any, *, stream: Any = None) -> None:
-        """Copy `array` into this buffer and wait for it.
+        Views of the same memory end with it.
+        """
+        self._memory.release()
 
-        `array` has this buffer's shape and dtype and lies on the host or on a GPU. bf16 and fp8
-        come as ml_dtypes arrays, torch tensors, typed arrays, or unsigned integers with their bits.
+    # --- views ------------------------------------------------------------------------------------
+
+    def __getitem__(self, index: Any) -> Buffer:
+        """A view of some elements: ints, slices with positive steps, `...`. Raises E1080."""
+        return self._view(sliced(self._layout, index, repr(self)))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Copy an array, or one number, into some elements and wait for it."""
+        part = self[index]
+        if isinstance(value, (bool, int, float)):
+            part.fill(value)
+        else:
+            part.copy_from(value)
+
+    def reshape(self, *shape: Any) -> Buffer:
+        """A view with another shape; one size may be -1.
+
+        Raises:
+            LaunchError: E1077 when the number of elements differs, E1087 for a strided view.
+        """
+        sizes = shape[0] if len(shape) == 1 else shape
+        self.require_contiguous("reshaping")
+        return self._view(reshaped(self._layout, sizes, repr(self)))
+
+    @property
+    def T(self) -> Buffer:  # noqa: N802 - NumPy's name
+        """A view with the axes in reverse order."""
+        layout = self._layout
+        return self._view(Layout(layout.shape[::-1], layout.strides[::-1], layout.offset))
+
+    def _view(self, layout: Layout) -> Buffer:
+        self._require_memory()
+        return Buffer.over(self.device, self._memory, layout, self._dtype)
+
+    def require_contiguous(self, use: str) -> None:
+        """Raise E1087 for a strided view; `use` says what it cannot be used for."""
+        if not self._layout.is_contiguous:
+            raise E1087.error(what=repr(self), use=use).help("copy it into a buffer of its own")
+
+    # --- contents ---------------------------------------------------------------------------------
+
+    def copy_from(self, array: Any, *, stream: Any = None, wait: bool = True) -> None:
+        """Copy `array` into this buffer, and wait for it unless told otherwise.
+
+        `array` has this buffer's shape and dtype and lies on the host or on a GPU, this one or
+        another. bf16 and fp8 come as ml_dtypes arrays, torch tensors, typed arrays, or unsigned
+        integers with their bits. Without `wait`, leave pinned memory alone until `stream` has
+        copied it.
 
         Raises:
             LaunchError: E1070 when shape or dtype differ.
         """
-        from teeny_cuda.interfaces import find_array  # it knows Buffer
+        copies.copy_in(self, array, stream, wait=wait)
 
-        context = self.device.context
-        handle = stream_handle(stream, self.device)
-        found = find_array(array)
-        if found is None:
-            host = host_array(array, self._dtype)
-            self._require_shape(host.shape, f"a host array of shape {host.shape}")
-            source: Any = host.ctypes.data
-            call = "cuMemcpyHtoDAsync"
-        else:
-            shape = tuple(getattr(array, "shape", getattr(array, "array", array).shape))
-            self._require_shape(shape, f"an array of shape {shape} on {found.info.device}")
-            if found.info.dtype != self.dtype:
-                raise E1070.error(found=f"an array of {found.info.dtype or '?'}", wanted=repr(self))
-            if not found.info.contiguous:
-                raise E1070.error(found="an array that is not contiguous", wanted=repr(self)).help(
-                    "make it contiguous first"
-                )
-            if found.stream is not None:
-                order(context, found.stream, handle)
-            source = found.info.pointer
-            call = "cuMemcpyAsync"
-        if self.nbytes:
-            with context.bound():
-                context.driver.call(call, self.pointer, source, self.nbytes, handle)
-                context.driver.call("cuStreamSynchronize", handle)
+    def to_host(self, *, out: Any = None, stream: Any = None, wait: bool = True) -> Any:
+        """The contents as a NumPy array, after the work in `stream` and the default stream.
 
-    def to_host(self, *, stream: Any = None) -> Any:
-        """A new NumPy array with the contents, after the work in `stream` and the default stream.
+        A new one, or `out` (a row-major array of the same shape and item size, `device.pinned`'s to
+        copy without waiting). bf16 and fp8 are ml_dtypes arrays where ml_dtypes is installed, else
+        uint16 and uint8.
 
-        bf16 and fp8 are ml_dtypes arrays where ml_dtypes is installed, else uint16 and uint8.
+        Raises:
+            LaunchError: E1070 when `out` does not fit.
         """
-        import numpy as np
-
-        host = np.empty(self.shape, host_dtype(self._dtype))
-        context = self.device.context
-        handle = stream_handle(stream, self.device)
-        if self.nbytes:
-            with context.bound():
-                driver = context.driver
-                driver.call(
-                    "cuMemcpyDtoHAsync", host.ctypes.data, self.pointer, self.nbytes, handle
-                )
-                driver.call("cuStreamSynchronize", handle)
-        return host
+        return copies.copy_out(self, out, stream, wait=wait)
 
     def fill(self, value: Any, *, stream: Any = None) -> None:
         """Set every element to `value`, in `stream`. Raises E1070 when the dtype cannot hold it."""
-        bits = int.from_bytes(host_array(value, self._dtype).tobytes(), "little")
-        handle = stream_handle(stream, self.device)
-        if not self.nbytes:
-            return
-        size, pointer, call = self.size, self.pointer, self.device.context.call
-        if self.itemsize == 1:
-            call("cuMemsetD8Async", pointer, bits, size, handle)
-        elif self.itemsize == 2:
-            call("cuMemsetD16Async", pointer, bits, size, handle)
-        elif self.itemsize == 4:
-            call("cuMemsetD32Async", pointer, bits, size, handle)
-        elif (low := bits & 0xFFFFFFFF) == (high := bits >> 32):
-            call("cuMemsetD32Async", pointer, low, 2 * size, handle)
-        else:
-            # Columns one word wide and 8 bytes apart: first the low words, then the high ones.
-            call("cuMemsetD2D32Async", pointer, 8, low, 1, size, handle)
-            call("cuMemsetD2D32Async", pointer + 4, 8, high, 1, size, handle)
+        copies.fill(self, value, stream)
+
+    # --- other libraries --------------------------------------------------------------------------
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
+        layout, size = self._layout, self._dtype.itemsize
         return {
-            "shape": self.shape,
+            "shape": layout.shape,
             "typestr": self._dtype.typestr,
             "data": (self.pointer, False),
-            "strides": None,
+            "strides": None if layout.is_contiguous else tuple(s * size for s in layout.strides),
             "stream": None,
             "version": 3,
         }
 
-    def _require_shape(self, shape: tuple[int, ...], found: str) -> None:
-        if shape != self.shape:
-            raise E1070.error(found=found, wanted=repr(self)).help("reshape the array first")
+    def __dlpack_device__(self) -> tuple[int, int]:
+        from teeny_cuda.dlpack import CUDA
+
+        return CUDA, self.device.ordinal
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A DLPack capsule; `stream` is made to wait for the default stream."""
+        from teeny_cuda.dlpack import make_capsule
+
+        return make_capsule(self, stream, dl_device, copy=copy)
+
+    # --- Python -----------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return self.shape[0] if self.shape else 1
@@ -205,20 +299,6 @@ class Buffer:
         self.release()
 
     def __repr__(self) -> str:
-        state = "released" if self.is_released else f"at {self._found.info.pointer:#x}"
-        return f"Buffer({self.dtype}{list(self.shape)} on {self.device.name}, {state})"
-
-
-def checked_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
-    """`shape` as a tuple. Raises E1077 when a size is no integer or negative."""
-    from operator import index
-
-    try:
-        sizes = tuple(map(index, shape)) if isinstance(shape, Iterable) else (index(shape),)
-    except TypeError:
-        raise E1077.error(shape=f"`{shape!r}`", reason="sizes are integers").help(
-            "pass an int or a tuple of ints"
-        ) from None
-    if any(size < 0 for size in sizes):
-        raise E1077.error(shape=f"`{shape!r}`", reason="a size is negative")
-    return sizes
+        state = "released" if self.is_released else f"at {self._address:#x}"
+        strided = "" if self.is_contiguous else f", strides {list(self.strides)}"
+        return f"Buffer({self.dtype}{list(self.shape)} on {self.device.name}{strided}, {state})"

@@ -77,6 +77,17 @@ E1077 = _row("E1077", "invalid-shape", "{shape} is not a shape: {reason}")
 E1078 = _row(
     "E1078", "foreign-program", "`{kernel}` was loaded on {found}, and is launched on {wanted}"
 )
+E1079 = _row("E1079", "impossible-launch", "`{kernel}` cannot be launched so: {reason}")
+E1080 = _row("E1080", "invalid-slice", "{index} does not index {buffer}: {reason}")
+E1081 = _row("E1081", "mixed-devices", "{what} lies on {found}, not on {wanted}")
+E1082 = _row("E1082", "unreachable-peer", "{device} cannot reach the memory of {peer}")
+E1083 = _row("E1083", "invalid-capture", "the graph cannot be captured: {reason}")
+E1084 = _row("E1084", "invalid-graph-update", "the graph cannot be updated: {reason}")
+E1085 = _row("E1085", "invalid-tensor-map", "no tensor map describes this access: {reason}")
+E1086 = _row("E1086", "unknown-parameter", "`{kernel}` has no run-time parameter `{name}`")
+E1087 = _row("E1087", "strided-array", "{what} is not contiguous, and {use} needs it to be")
+E1088 = _row("E1088", "missing-library", "{what} needs `{library}`, which is not installed")
+E1089 = _row("E1089", "failed-benchmark", "nothing can be measured: {reason}")
 E1099 = _row(
     "E1099", "failed-driver-call", "the driver refuses `{call}`: {cause} ({name}, {number})"
 )

@@ -14,11 +14,13 @@ from teeny_cuda.driver import GONE, Driver, driver
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from teeny_cuda.graph import Graph
+
 
 class Context:
     """A retained primary context. It is kept until the process ends, as the CUDA runtime does."""
 
-    __slots__ = ("_retired", "device", "driver", "handle", "number", "ordinal")
+    __slots__ = ("_retired", "captures", "device", "driver", "handle", "kinds", "number", "ordinal")
 
     def __init__(self, driver: Driver, ordinal: int) -> None:
         self.driver = driver
@@ -26,6 +28,10 @@ class Context:
         self.device: Any = driver.call("cuDeviceGet", ordinal)
         self.handle: Any = driver.call("cuDevicePrimaryCtxRetain", self.device)
         self.number = int(self.handle)
+        # The launch kinds of this GPU's buffers, one object each (buffer.py).
+        self.kinds: dict[tuple[str, bool], tuple[str, bool]] = {}
+        # The graphs that are being captured, by the handles of their streams.
+        self.captures: dict[int, Graph] = {}
         self._retired: list[Any] = []
 
     def bound(self) -> Bound:

@@ -5,15 +5,21 @@ It makes buffers, streams and events, loads programs and launches them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from teeny_cuda import env
 from teeny_cuda.buffer import Buffer
+from teeny_cuda.codes import E1082
+from teeny_cuda.config import Options
 from teeny_cuda.context import Context, require_context
-from teeny_cuda.dtypes import find_dtype
+from teeny_cuda.dtypes import find_dtype, host_dtype
 from teeny_cuda.event import Event
+from teeny_cuda.graph import Graph
+from teeny_cuda.interfaces import wrap
 from teeny_cuda.launch import launch
+from teeny_cuda.layout import checked_shape
+from teeny_cuda.memory import MemoryPool, pinned_array
 from teeny_cuda.module import Program
 from teeny_cuda.stream import DEFAULT, Stream
 from teeny_macros.target import Target
@@ -22,6 +28,7 @@ if TYPE_CHECKING:
     from teeny_macros.artifact import Artifact
 
 _PREFIX = "CU_DEVICE_ATTRIBUTE_"
+_PEER_ENABLED = 704
 
 
 class Memory(NamedTuple):
@@ -124,15 +131,69 @@ class Device:
         free, total = self.context.call("cuMemGetInfo")
         return Memory(int(free), int(total))
 
-    def buffer(self, shape: int | Sequence[int], dtype: str | Any) -> Buffer:
+    def buffer(self, shape: int | Sequence[int], dtype: str | Any, *, stream: Any = None) -> Buffer:
         """Memory for `shape` elements of `dtype`, not initialized.
 
-        `dtype` is a name or type of the kernel language, NumPy or torch (`"f32"`, `tl.f32`).
+        `dtype` is a name or type of the kernel language, NumPy or torch (`"f32"`, `tl.f32`). With
+        `stream` the memory comes from `pool` in the order of that stream, without waiting.
 
         Raises:
             LaunchError: E1059 out of memory, E1071 unknown dtype, E1077 no shape.
         """
-        return Buffer(self, shape, dtype)
+        return Buffer(self, shape, dtype, stream=stream)
+
+    def wrap(self, array: Any) -> Buffer:
+        """A buffer over the memory of a GPU array of another library, which it keeps alive.
+
+        `array` is of torch, CuPy or JAX, or offers DLPack or `__cuda_array_interface__`. The default
+        stream is ordered after its pending work.
+
+        Raises:
+            LaunchError: E1065 for no GPU array or a dtype unknown to kernels, E1081 for one of
+                another device.
+        """
+        return wrap(self, array)
+
+    def pinned(self, shape: int | Sequence[int], dtype: Any) -> Any:
+        """A NumPy array in page-locked host memory, for copies that do not wait.
+
+        `dtype` is NumPy's, or a name of the kernel language. Raises E1059 when it cannot be locked.
+        """
+        element = find_dtype(dtype)
+        return pinned_array(
+            self, checked_shape(shape), host_dtype(element) if element is not None else dtype
+        )
+
+    @property
+    def pool(self) -> MemoryPool:
+        """The pool of stream-ordered buffers."""
+        return MemoryPool(self)
+
+    @property
+    def priorities(self) -> tuple[int, int]:
+        """The least and the greatest priority of streams and launches; lower numbers are sooner."""
+        least, greatest = self.context.call("cuCtxGetStreamPriorityRange")
+        return int(least), int(greatest)
+
+    def enable_peer(self, other: Device) -> None:
+        """Let kernels and copies of this GPU reach the memory of `other`.
+
+        Raises:
+            LaunchError: E1082 when the machine does not connect them so.
+        """
+        if other == self:
+            return
+        call = self.context.driver.call
+        if not int(call("cuDeviceCanAccessPeer", self.context.device, other.context.device)):
+            raise E1082.error(device=self.name, peer=other.name).help(
+                "copy through `copy_from`, which the driver stages through the host"
+            )
+        with self.context.bound():
+            number, _ = self.context.driver.attempt(
+                "cuCtxEnablePeerAccess", other.context.handle, 0
+            )
+        if number not in {0, _PEER_ENABLED}:
+            raise self.context.driver.failure("cuCtxEnablePeerAccess", number)
 
     def copy_of(self, array: Any) -> Buffer:
         """A new buffer with the shape, dtype and contents of a host or GPU array."""
@@ -158,22 +219,46 @@ class Device:
         return Program(self, artifact)
 
     def launch(
-        self, program: Program, grid: Any, args: Sequence[Any], *, stream: Any = None
+        self,
+        program: Program,
+        grid: Any,
+        args: Sequence[Any],
+        *,
+        stream: Any = None,
+        cooperative: bool = False,
+        overlap: bool = False,
+        priority: int | None = None,
     ) -> None:
         """Run `program` over `grid` with its run-time arguments in order.
 
         Returns before it has run. `args` are arrays on this GPU, None for a null pointer, and
-        numbers. An empty grid does nothing.
+        numbers. An empty grid does nothing. `cooperative`: all blocks run at the same time. `overlap`:
+        it may start while the kernel before it ends (programmatic dependent launch). `priority`:
+        of its blocks, lower is sooner.
 
         Raises:
-            LaunchError: E1058 to E1069, E1072, E1076; after such an error the device is usable
-                as before.
+            LaunchError: E1058 to E1069, E1072, E1076, E1079; after such an error the device is
+                usable as before.
         """
-        launch(self, program, grid, args, stream)
+        if cooperative or overlap or priority is not None:
+            options = Options(cooperative, overlap, priority)
+            launch(self, program, grid, args, stream, options)
+        else:
+            launch(self, program, grid, args, stream)
 
-    def stream(self) -> Stream:
-        """A new stream."""
-        return Stream(self)
+    def shortcut(self, slow: Callable[..., Any], guards: Sequence[Any]) -> Any:
+        """What launches hot calls without the slow path, or None; see `teeny_macros.hot`."""
+        from teeny_cuda.shortcut import make_shortcut
+
+        return make_shortcut(self, slow, guards)
+
+    def capture(self) -> Graph:
+        """A graph of the work that is put into its stream inside of a `with` block."""
+        return Graph(self)
+
+    def stream(self, *, priority: int = 0) -> Stream:
+        """A new stream; work of lower priority numbers is run sooner. Raises E1072."""
+        return Stream(self, priority=priority)
 
     def event(self) -> Event:
         """A new event."""

@@ -21,6 +21,9 @@ from teeny_cuda.codes import (
     E1073,
     E1074,
     E1075,
+    E1079,
+    E1083,
+    E1084,
     E1099,
 )
 
@@ -39,6 +42,7 @@ class Failure(NamedTuple):
 
 _SANITIZER = "run the program under `compute-sanitizer` to see the kernel's line"
 _UPDATE = "install a newer NVIDIA driver"
+_CAPTURE = "inside of the block use `graph.stream`, copy with `wait=False`, allocate nothing"
 
 # CUresult -> what it means. A result that is missing here is E1099 with the driver's own sentence.
 FAILURES: dict[int, Failure] = {
@@ -88,16 +92,23 @@ FAILURES: dict[int, Failure] = {
     718: Failure(E1074, "an invalid program counter", _SANITIZER),
     719: Failure(E1074, "an unspecified launch failure", _SANITIZER),
     720: Failure(
-        E1099, "a cooperative launch has more blocks than fit at once", "use a smaller grid"
+        E1079, "a cooperative launch has more blocks than fit at once", "use a smaller grid"
     ),
     802: Failure(
         E1051, "the system is not ready for CUDA", "start the fabric manager of this machine"
     ),
     803: Failure(E1054, "the driver and its library differ in version", "restart the machine"),
     804: Failure(E1054, "forward compatibility is not offered on this GPU", _UPDATE),
-    900: Failure(
-        E1099, "the call is not allowed while a stream is captured", "end the capture first"
-    ),
+    900: Failure(E1083, "a call is not allowed in a capture", _CAPTURE),
+    901: Failure(E1083, "something in it was not allowed", _CAPTURE),
+    902: Failure(E1083, "two captures would merge", _CAPTURE),
+    903: Failure(E1083, "the stream is not being captured", _CAPTURE),
+    904: Failure(E1083, "work of another stream was not joined", _CAPTURE),
+    905: Failure(E1083, "it depends on work outside of it", _CAPTURE),
+    906: Failure(E1083, "the default stream was used inside of it", _CAPTURE),
+    907: Failure(E1083, "an event of the capture is waited for outside", _CAPTURE),
+    908: Failure(E1083, "another thread began it", _CAPTURE),
+    910: Failure(E1084, "the work differs in more than its arguments", "capture another graph"),
     999: Failure(E1099, "an unknown error of the driver", "see the system log (`dmesg`)"),
 }
 # After these the context answers nothing else.

@@ -6,6 +6,8 @@ An empty one counts as unset.
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -22,9 +24,35 @@ TEENY_LAUNCH_BLOCKING = Variable(
     "launches return at once",
     "1 waits for every launch, so that an error names the launch that caused it",
 )
-VARIABLES = (TEENY_LAUNCH_BLOCKING,)
+TEENY_NO_JIT_LAUNCHER = Variable(
+    "TEENY_NO_JIT_LAUNCHER",
+    "hot kernels are launched by machine code made for them, where llvmlite is installed",
+    "1 launches everything through cuda-python",
+)
+TEENY_LAUNCHER_CACHE = Variable(
+    "TEENY_LAUNCHER_CACHE",
+    "the folder `teeny/launchers` of the user's caches",
+    "the folder where the machine code of launches is kept",
+)
+VARIABLES = (TEENY_LAUNCH_BLOCKING, TEENY_NO_JIT_LAUNCHER, TEENY_LAUNCHER_CACHE)
 
 
 def is_set(variable: Variable) -> bool:
     """Whether the variable asks for what it names: set, and neither empty nor `0`."""
     return os.environ.get(variable.name, "") not in {"", "0"}
+
+
+def launcher_cache() -> Path | None:
+    """The folder of compiled launchers; None when there is no home folder."""
+    chosen = os.environ.get(TEENY_LAUNCHER_CACHE.name)
+    if chosen:
+        return Path(chosen)
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA")
+    elif sys.platform == "darwin":
+        base = os.path.expanduser("~/Library/Caches")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    if not base or base.startswith("~"):
+        return None
+    return Path(base, "teeny", "launchers")

@@ -57,6 +57,11 @@ class Queue:
         """Run the first piece of work."""
         self._work.popleft()()
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether all work has run."""
+        return not self._work
+
     def run(self) -> None:
         """Run everything."""
         while self._work:

@@ -6,17 +6,21 @@ an array is recognized by its attributes, and nothing is copied.
 
 from __future__ import annotations
 
-from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from teeny_cuda.buffer import Buffer
-from teeny_cuda.codes import E1076
+from teeny_cuda.codes import E1065, E1076, E1081
 from teeny_cuda.context import current_ordinal, require_context
 from teeny_cuda.dlpack import read_dlpack
-from teeny_cuda.dtypes import dtype_of_typestr, find_dtype
+from teeny_cuda.dtypes import dtype_of_typestr, find_dtype, require_dtype
 from teeny_cuda.found import Found
-from teeny_cuda.stream import current_torch_stream, interface_stream
+from teeny_cuda.layout import Layout, row_major
+from teeny_cuda.memory import Allocation
+from teeny_cuda.stream import DEFAULT, current_torch_stream, interface_stream, order
 from teeny_macros.protocol import ArrayInfo
+
+if TYPE_CHECKING:
+    from teeny_cuda.device import Device
 
 _INVALID_VALUE = 1
 
@@ -43,6 +47,45 @@ def find_array(array: Any) -> Found | None:
     if interface is not None and not (has_dlpack and interface.get("version", 0) < 3):
         return _cuda_interface(array, interface)
     return _dlpack(array) if has_dlpack else None
+
+
+def wrap(device: Device, array: Any) -> Buffer:
+    """A buffer over the memory of an array of another library; see `Device.wrap`."""
+    found = find_array(array)
+    if found is None or not found.info.dtype:
+        shown = f"a {type(array).__name__}" if found is None else "a dtype unknown to kernels"
+        raise E1065.error(name="array", wanted=f"an array on {device.name}", found=shown)
+    if found.info.device != device.name and found.info.nbytes:
+        raise E1081.error(what="the array", found=found.info.device, wanted=device.name).help(
+            "copy it with `copy_of`"
+        )
+    if found.stream is not None:
+        order(device.context, found.stream, DEFAULT)
+    memory = Allocation(found.info.pointer, array)
+    return Buffer.over(device, memory, layout_of(array), require_dtype(found.info.dtype))
+
+
+def layout_of(array: Any) -> Layout:
+    """Where the elements of an array on a GPU lie, from its first element on."""
+    if isinstance(array, Buffer):
+        return array.layout._replace(offset=0)
+    inner = getattr(array, "array", None)
+    if inner is not None and isinstance(getattr(array, "dtype", None), str):
+        return layout_of(inner)
+    if getattr(array, "is_cuda", None) is True and hasattr(array, "stride"):
+        return Layout(tuple(array.shape), tuple(array.stride()))
+    interface = _interface_of(array)
+    if interface is not None:
+        shape = tuple(int(size) for size in interface["shape"])
+        itemsize = int(str(interface["typestr"])[2:])
+        strides = interface.get("strides")
+        return Layout(
+            shape,
+            row_major(shape) if strides is None else tuple(int(s) // itemsize for s in strides),
+        )
+    tensor = read_dlpack(array)
+    assert tensor is not None
+    return Layout(tensor.shape, tensor.strides or row_major(tensor.shape))
 
 
 def _torch(tensor: Any) -> Found:
@@ -88,7 +131,7 @@ def _cuda_interface(array: Any, interface: Any) -> Found:
         raise E1076.error(type=name, reason="kernels cannot read a masked array").help(
             "pass the mask as an array of its own"
         )
-    steps = _row_major(shape) if strides is None else tuple(int(s) // itemsize for s in strides)
+    steps = row_major(shape) if strides is None else tuple(int(s) // itemsize for s in strides)
     pointer = int(pointer or 0)
     info = ArrayInfo(
         pointer,
@@ -96,7 +139,7 @@ def _cuda_interface(array: Any, interface: Any) -> Found:
         _extent(shape, steps, itemsize),
         f"cuda:{_ordinal(array, pointer)}",
         bool(readonly),
-        contiguous=_is_contiguous(shape, steps),
+        contiguous=Layout(shape, steps).is_contiguous,
     )
     return Found(info, interface_stream(interface.get("stream")), must_wait=True)
 
@@ -105,13 +148,13 @@ def _dlpack(array: Any) -> Found | None:
     tensor = read_dlpack(array)
     if tensor is None:
         return None
-    steps = _row_major(tensor.shape) if tensor.strides is None else tensor.strides
+    steps = row_major(tensor.shape) if tensor.strides is None else tensor.strides
     info = ArrayInfo(
         tensor.pointer,
         tensor.dtype,
         _extent(tensor.shape, steps, tensor.itemsize),
         f"cuda:{tensor.ordinal}",
-        contiguous=_is_contiguous(tensor.shape, steps),
+        contiguous=Layout(tensor.shape, steps).is_contiguous,
     )
     # The producer was asked to make the default stream wait for its work.
     return Found(info, 0, must_wait=True)
@@ -138,23 +181,9 @@ def _ordinal(array: Any, pointer: int) -> int:
     return int(value)
 
 
-def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
-
-
-def _is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
-    if 0 in shape:
-        return True
-    expected = _row_major(shape)
-    return all(s == e for n, s, e in zip(shape, strides, expected, strict=True) if n != 1)
-
-
 def _extent(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> int:
     """Bytes from the first element to the end of the last.
 
     Elements before the first do not count.
     """
-    if 0 in shape:
-        return 0
-    last = sum((n - 1) * max(s, 0) for n, s in zip(shape, strides, strict=True))
-    return (last + 1) * itemsize
+    return Layout(shape, tuple(max(step, 0) for step in strides)).extent * itemsize

@@ -10,6 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from teeny_cuda.arguments import check_arguments
 from teeny_cuda.codes import E1060, E1061, E1078
+from teeny_cuda.config import (
+    PLAIN,
+    Options,
+    check_options,
+    config_object,
+    launch_attributes,
+)
 from teeny_cuda.stream import order, stream_handle
 
 if TYPE_CHECKING:
@@ -23,7 +30,14 @@ if TYPE_CHECKING:
 _ALIGNED = 256  # what the driver's allocations are multiples of
 
 
-def launch(device: Device, program: Program, grid: Any, args: Sequence[Any], stream: Any) -> None:
+def launch(
+    device: Device,
+    program: Program,
+    grid: Any,
+    args: Sequence[Any],
+    stream: Any,
+    options: Options = PLAIN,
+) -> None:
     """Put one run of `program` over `grid` into a stream. An empty grid does nothing.
 
     Without `stream` it is the stream that torch or CuPy use now when their arrays are given, else
@@ -40,27 +54,32 @@ def launch(device: Device, program: Program, grid: Any, args: Sequence[Any], str
     values, arrays = check_arguments(device, metadata.kernel, metadata.params, args)
     if 0 in sizes:
         return
-    handle, others = _streams(device, stream, arrays)
+    if options is not PLAIN:
+        check_options(program, options, sizes)
+    handle, others = launch_streams(device, stream, arrays)
     context = device.context
+    if context.captures and handle in context.captures:
+        context.captures[handle].keep(program, *args)
     with context.bound():
         for other in others:
             order(context, other, handle)
         if metadata.global_scratch_bytes or metadata.profile_scratch_bytes:
             blocks = sizes[0] * sizes[1] * sizes[2] * metadata.num_ctas
-            scratch = _Scratch(program, blocks, handle)
+            scratch = Scratch(program, blocks, handle)
             try:
                 params = program.packer.pack(values, scratch.kernel, scratch.profile)
-                _submit(program, function, sizes, handle, params)
+                _submit(program, function, sizes, handle, params, options)
             finally:
                 scratch.release()
         else:
-            _submit(program, function, sizes, handle, program.packer.pack(values, 0, 0))
+            params = program.packer.pack(values, 0, 0)
+            _submit(program, function, sizes, handle, params, options)
         for other in others:
             order(context, handle, other)
-        if device.blocking:
+        if device.blocking and handle not in context.captures:
             number, _ = context.driver.attempt("cuStreamSynchronize", handle)
             if number:
-                raise _described(context.driver.failure("cuLaunchKernel", number), program, sizes)
+                raise described(context.driver.failure("cuLaunchKernel", number), program, sizes)
 
 
 def checked_grid(device: Device, grid: Any, num_ctas: int) -> tuple[int, int, int]:
@@ -91,7 +110,7 @@ def checked_grid(device: Device, grid: Any, num_ctas: int) -> tuple[int, int, in
     return x, y, z
 
 
-def _streams(device: Device, stream: Any, arrays: Sequence[Found]) -> tuple[int, list[int]]:
+def launch_streams(device: Device, stream: Any, arrays: Sequence[Found]) -> tuple[int, list[int]]:
     """The stream of the launch, and the streams that it must be ordered with."""
     pending = [found for found in arrays if found.stream is not None]
     if stream is None and not pending:
@@ -107,15 +126,18 @@ def _streams(device: Device, stream: Any, arrays: Sequence[Found]) -> tuple[int,
 
 
 def _submit(
-    program: Program, function: Any, sizes: tuple[int, int, int], handle: int, params: int
+    program: Program,
+    function: Any,
+    sizes: tuple[int, int, int],
+    handle: int,
+    params: int,
+    options: Options,
 ) -> None:
     metadata = program.artifact.metadata
     driver = program.device.context.driver
-    if metadata.num_ctas > 1:
-        config = _cluster_config(driver.api, sizes, metadata.num_ctas)
-        config.blockDimX, config.blockDimY, config.blockDimZ = metadata.threads_per_block, 1, 1
-        config.sharedMemBytes = metadata.shared_bytes
-        config.hStream = handle
+    attributes = launch_attributes(program, options)
+    if attributes:
+        config = config_object(driver.api, program, attributes, sizes, handle)
         name = "cuLaunchKernelEx"
         number, _ = driver.attempt(name, config, function, params, 0)
     else:
@@ -134,29 +156,10 @@ def _submit(
         )
     if number:
         failure = driver.failure(name, number, kernel=metadata.kernel, device=program.device.name)
-        raise _described(failure, program, sizes)
+        raise described(failure, program, sizes)
 
 
-def _cluster_config(api: Any, sizes: tuple[int, int, int], num_ctas: int) -> Any:
-    """A launch configuration whose clusters are `num_ctas` blocks along x, spread over the GPU."""
-    shape = api.CUlaunchAttribute()
-    shape.id = api.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-    shape.value.clusterDim.x = num_ctas
-    shape.value.clusterDim.y = 1
-    shape.value.clusterDim.z = 1
-    policy = api.CUlaunchAttribute()
-    policy.id = api.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE
-    policy.value.clusterSchedulingPolicyPreference = (
-        api.CUclusterSchedulingPolicy.CU_CLUSTER_SCHEDULING_POLICY_SPREAD
-    )
-    config = api.CUlaunchConfig()
-    config.gridDimX, config.gridDimY, config.gridDimZ = sizes[0] * num_ctas, sizes[1], sizes[2]
-    config.attrs = [shape, policy]
-    config.numAttrs = 2
-    return config
-
-
-def _described(error: TeenyError, program: Program, sizes: tuple[int, int, int]) -> TeenyError:
+def described(error: TeenyError, program: Program, sizes: tuple[int, int, int]) -> TeenyError:
     """`error` with what was launched."""
     metadata = program.artifact.metadata
     return error.note(
@@ -165,7 +168,7 @@ def _described(error: TeenyError, program: Program, sizes: tuple[int, int, int])
     )
 
 
-class _Scratch:
+class Scratch:
     """The scratch memory of one launch, allocated and released in the order of its stream."""
 
     __slots__ = ("_context", "_held", "_pooled", "_stream", "kernel", "profile")

@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from teeny_cuda.arguments import Packer
 from teeny_cuda.codes import E1055, E1056, E1057, E1058, E1062
+from teeny_cuda.config import Options
+from teeny_cuda.ptx import cuda_of_ptx, for_driver, require_threads
 
 if TYPE_CHECKING:
     from teeny_cuda.device import Device
+    from teeny_cuda.prepared import Prepared
+    from teeny_cuda.record import Record
     from teeny_macros.artifact import Artifact
 
 _LOG_BYTES = 1 << 16
@@ -25,16 +29,6 @@ _PLAIN_SHARED_BYTES = 48 * 1024
 _PORTABLE_CLUSTER = 8
 # So many dropped programs may wait to be unloaded before a load waits for the device.
 _RETIRED = 64
-# The CUDA release that first read a PTX version (PTX ISA, "Release Notes").
-_PTX_OF_CUDA = {
-    84: "12.4",
-    85: "12.5",
-    86: "12.7",
-    87: "12.8",
-    88: "12.9",
-    90: "13.0",
-    91: "13.1",
-}
 
 
 class Attributes(NamedTuple):
@@ -64,6 +58,7 @@ class Program:
         "_finalizer",
         "_function",
         "_module",
+        "_records",
         "artifact",
         "attributes",
         "device",
@@ -76,6 +71,7 @@ class Program:
         self.artifact = artifact
         _require_target(device, artifact)
         self.packer = Packer(metadata.params)
+        self._records: weakref.WeakSet[Record] = weakref.WeakSet()
         context = device.context
         if context.retired > _RETIRED:
             context.synchronize()
@@ -105,8 +101,43 @@ class Program:
     def unload(self) -> None:
         """Wait for the device, then take the code away; a second call does nothing."""
         if self._finalizer.detach():
+            for record in list(self._records):
+                record.end()
             self.device.context.retire(self._module)
             self.device.synchronize()
+
+    def attach(self, record: Record) -> None:
+        """Let a record of a short launch end when the program is unloaded."""
+        self._records.add(record)
+
+    def failed(self, number: int) -> None:
+        """Raise the coded error of a launch that the driver refused with result `number`."""
+        metadata, driver = self.artifact.metadata, self.device.context.driver
+        self.function  # noqa: B018 - raises E1058 once unloaded
+        raise driver.failure(
+            "cuLaunchKernel", number, kernel=metadata.kernel, device=self.device.name
+        ).note(f"launch of `{metadata.kernel}`")
+
+    def bind(
+        self,
+        grid: Any,
+        *args: Any,
+        stream: Any = None,
+        cooperative: bool = False,
+        overlap: bool = False,
+        priority: int | None = None,
+    ) -> Prepared:
+        """A launch with its grid, arguments and stream fixed and checked; call it to run it.
+
+        The arrays are kept; a stream of torch or CuPy is the one that is current now. The options are
+        those of `Device.launch`.
+
+        Raises:
+            LaunchError: E1058 to E1069, E1072, E1076, E1079.
+        """
+        from teeny_cuda.prepared import Prepared
+
+        return Prepared(self, grid, args, stream, Options(cooperative, overlap, priority))
 
     def occupancy(self) -> int:
         """How many blocks of this kernel run on one multiprocessor at the same time."""
@@ -212,7 +243,11 @@ def _load(device: Device, artifact: Artifact) -> Any:
         options.CU_JIT_GENERATE_LINE_INFO: 1,
     }
     number, module = driver.attempt(
-        "cuModuleLoadDataEx", _image(artifact), len(values), list(values), list(values.values())
+        "cuModuleLoadDataEx",
+        _image(device, artifact),
+        len(values),
+        list(values),
+        list(values.values()),
     )
     if not number:
         return module
@@ -225,10 +260,9 @@ def _load(device: Device, artifact: Artifact) -> Any:
         what=f"`{metadata.kernel}`, which is PTX {version // 10}.{version % 10}",
     )
     if number == _UNSUPPORTED_PTX:
-        if version in _PTX_OF_CUDA:
-            failure.note(
-                f"PTX {version // 10}.{version % 10} came with CUDA {_PTX_OF_CUDA[version]}"
-            )
+        release = cuda_of_ptx(version)
+        if release:
+            failure.note(f"PTX {version // 10}.{version % 10} came with CUDA {release}")
         failure.help("or compile for an older version: TEENYC_PTX_VERSION=8.4")
     for title, log in (("error log", error), ("info log", info)):
         lines = bytes(log).partition(b"\0")[0].decode("utf-8", "replace").strip().splitlines()
@@ -237,7 +271,7 @@ def _load(device: Device, artifact: Artifact) -> Any:
     raise failure.note(f"the code is {artifact.path}")
 
 
-def _image(artifact: Artifact) -> bytes:
+def _image(device: Device, artifact: Artifact) -> bytes:
     try:
         data = artifact.path.read_bytes()
     except OSError as error:
@@ -248,8 +282,11 @@ def _image(artifact: Artifact) -> bytes:
         ) from error
     if artifact.path.suffix != ".ptx":
         return data
+    text = data.decode("utf-8")
+    require_threads(artifact.metadata, text)
+    text = for_driver(text, artifact.metadata, device.context.driver.version)
     if artifact.source_map is not None:
         from teeny_macros.positions import rewrite_ptx
 
-        data = rewrite_ptx(data.decode("utf-8"), artifact.source_map).encode("utf-8")
-    return data + b"\0"  # the driver reads PTX to its terminating zero
+        text = rewrite_ptx(text, artifact.source_map)
+    return text.encode("utf-8") + b"\0"  # the driver reads PTX to its terminating zero

@@ -19,19 +19,30 @@ if TYPE_CHECKING:
 DEFAULT = 0
 _LEGACY = 1
 _DISABLE_TIMING = 2
+_NOT_READY = 600
 
 
 class Stream:
     """A stream of its own. It is ordered after the default stream, as CUDA's blocking streams are.
 
-    Other libraries take it through `__cuda_stream__` or by its `handle`.
+    `priority` is that of its work: lower is sooner, 0 the ordinary one. Other libraries take a
+    stream through `__cuda_stream__` or by its `handle`.
+
+    Raises:
+        LaunchError: E1072 for a priority that the device does not have.
     """
 
-    __slots__ = ("__weakref__", "_finalizer", "device", "handle")
+    __slots__ = ("__weakref__", "_finalizer", "device", "handle", "priority")
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device, *, priority: int = 0) -> None:
         self.device = device
-        created = device.context.call("cuStreamCreate", 0)
+        self.priority = priority
+        least, greatest = (0, 0) if priority == 0 else device.priorities
+        if not greatest <= priority <= least:
+            raise E1072.error(found=f"priority {priority}", device=device.name).note(
+                f"its priorities are {greatest} to {least}"
+            )
+        created = device.context.call("cuStreamCreateWithPriority", 0, priority)
         self.handle = int(created)
         self._finalizer = weakref.finalize(self, device.context.release, "cuStreamDestroy", created)
 
@@ -39,9 +50,33 @@ class Stream:
         """Wait for the work of this stream."""
         self.device.context.call("cuStreamSynchronize", self.handle)
 
+    @property
+    def is_done(self) -> bool:
+        """Whether all its work has finished."""
+        with self.device.context.bound():
+            number, _ = self.device.context.driver.attempt("cuStreamQuery", self.handle)
+        if number not in {0, _NOT_READY}:
+            raise self.device.context.driver.failure("cuStreamQuery", number)
+        return number == 0
+
     def wait(self, other: Any) -> None:
-        """Let work that is added from here on run after what is now in `other` (a stream)."""
-        order(self.device.context, stream_handle(other, self.device), self.handle)
+        """Let work that is added from here on run after what is now in `other`.
+
+        `other` is a stream, or an `Event`: then it waits for the work before the event.
+        """
+        from teeny_cuda.event import Event
+
+        if isinstance(other, Event):
+            self.device.context.call("cuStreamWaitEvent", self.handle, other.handle, 0)
+        elif isinstance(other, Stream) and other.device != self.device:
+            order(
+                other.device.context,
+                other.handle,
+                self.handle,
+                after_context=self.device.context,
+            )
+        else:
+            order(self.device.context, stream_handle(other, self.device), self.handle)
 
     def __cuda_stream__(self) -> tuple[int, int]:
         return 0, self.handle
@@ -80,16 +115,22 @@ def stream_handle(stream: Any, device: Device) -> int:
     return DEFAULT if handle == _LEGACY else handle
 
 
-def order(context: Context, before: int, after: int) -> None:
-    """Make work added to stream `after` from here on wait for what is now in stream `before`."""
-    if before == after:
+def order(
+    context: Context, before: int, after: int, *, after_context: Context | None = None
+) -> None:
+    """Make work added to stream `after` from here on wait for what is now in stream `before`.
+
+    `after_context` says whose stream `after` is, when it is another GPU's.
+    """
+    if before == after and after_context is None:
         return
+    driver = context.driver
     with context.bound():
-        driver = context.driver
         event = driver.call("cuEventCreate", _DISABLE_TIMING)
         try:
             driver.call("cuEventRecord", event, before)
-            driver.call("cuStreamWaitEvent", after, event, 0)
+            with (after_context or context).bound():
+                driver.call("cuStreamWaitEvent", after, event, 0)
         finally:
             # The driver keeps the event until the waiting work has seen it.
             driver.attempt("cuEventDestroy", event)

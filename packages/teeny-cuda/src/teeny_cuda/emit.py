@@ -1,0 +1,565 @@
+"""The machine code of short launches as LLVM text: what it reads, what it checks, when it gives up.
+
+One function serves all kernels whose calls look alike; everything that differs between two of them
+stands in a *record*, an array of 8-byte words that `record.py` fills. Nothing here knows llvmlite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from teeny_cuda.emit_parts import (
+    ALIVE,
+    ARGUMENT_WORDS,
+    ARGUMENTS,
+    CONFIG,
+    CONFIG_BYTES,
+    CONTEXT,
+    CTAS,
+    CURRENT,
+    DISPATCH,
+    ERROR,
+    FAILED,
+    FUNCTION,
+    FUNCTIONS,
+    GRID_OF,
+    LAUNCH,
+    LAUNCH_EX,
+    MISS,
+    NAMES,
+    OBJECTS,
+    OK,
+    PLACE,
+    POP,
+    PREPARED_GRID,
+    PREPARED_GRID_Z,
+    PREPARED_PARAMS,
+    PUSH,
+    SHARED,
+    SITE_GRID,
+    STREAM,
+    STREAM_OF,
+    THREADS,
+    VALUES,
+)
+
+_INTEGER_BITS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64, "u8": 8, "u16": 16, "u32": 32, "u64": 64}
+_LARGEST_F32 = "0x47EFFFFFE0000000"
+_INFINITY = "0x7FF0000000000000"
+
+
+class Argument(NamedTuple):
+    """How one argument of a call is checked, and which slot of the kernel takes it.
+
+    `form` is `buffer`, `dlpack`, `tensor`, `same`, `sameint`, `bool`, `float`, `number`, or an
+    integer dtype. `slot` is -1 for what only has to be the same. `aligned`, `divisible` and `one`
+    must hold or must not; None leaves it open.
+    """
+
+    form: str
+    slot: int = -1
+    dtype: str = ""
+    aligned: bool | None = None
+    divisible: bool | None = None
+    one: bool | None = None
+
+
+class Pattern(NamedTuple):
+    """What calls that share a function have in common.
+
+    `stream` is `fixed`, `exchange` (the C function of an array library) or `call` (a Python
+    callable). `extended` launches through `cuLaunchKernelEx`.
+    """
+
+    positional: int
+    named: int
+    arguments: tuple[Argument, ...]
+    slots: int
+    stream: str = "fixed"
+    extended: bool = False
+
+
+def entry_text(pattern: Pattern, type_offset: int) -> str:
+    """The module with the function `entry` of a pattern.
+
+    `type_offset` is where objects have their type.
+    """
+    return _Entry(pattern, type_offset).module()
+
+
+def common_text(type_offset: int) -> str:
+    """The module with `dispatch` (calls a chain's entries) and `prepared` (runs one launch)."""
+    text = _Text(type_offset)
+    text.lines += DISPATCH.splitlines()
+    prepared = _Text(type_offset)
+    prepared.open("define ptr @prepared(ptr %rec.object, ptr %unused) {")
+    prepared.say(*_LAUNCH_CELLS)
+    prepared.say("%rec = call ptr @PyLong_AsVoidPtr(ptr %rec.object.0)", before=(
+        "%rec.object.0 = call ptr @PyTuple_GetItem(ptr %rec.object, i64 0)",
+    ))  # fmt: skip
+    alive = prepared.let(f"icmp ne i64 {prepared.word(ALIVE)}, 0")
+    prepared.say(f"br i1 {alive}, label %alive, label %dead")
+    prepared.label("alive")
+    grid, z = prepared.word(PREPARED_GRID), prepared.word(PREPARED_GRID_Z)
+    x = prepared.let(f"trunc i64 {grid} to i32")
+    y = prepared.let(f"trunc i64 {prepared.let(f'lshr i64 {grid}, 32')} to i32")
+    z = prepared.let(f"trunc i64 {z} to i32")
+    params, stream = prepared.word(PREPARED_PARAMS, "ptr"), prepared.word(STREAM, "ptr")
+    status = prepared.launch((x, y, z), stream, params, extended=None)
+    good = prepared.let(f"icmp eq i32 {status}, 0")
+    prepared.say(f"br i1 {good}, label %good, label %failed")
+    prepared.label("good")
+    prepared.say("call void @Py_IncRef(ptr @py_none)", "ret ptr @py_none")
+    prepared.label("dead")
+    prepared.say("br label %failed")
+    prepared.label("failed")
+    # 0 says that the launch may not run any more.
+    number = prepared.let(f"phi i32 [ {status}, %{prepared.before_good} ], [ 0, %dead ]")
+    answer = prepared.report(number)
+    prepared.say(f"ret ptr {answer}", "}")
+    return text.header() + "\n".join(text.lines + prepared.lines) + "\n" + _WEIGHTS
+
+
+_LAUNCH_CELLS = (
+    "%current.cell = alloca ptr, align 8",
+    f"%config = alloca [{CONFIG_BYTES} x i8], align 8",
+)
+
+
+class _Text:
+    """Lines of a module with numbered values."""
+
+    def __init__(self, type_offset: int) -> None:
+        self.type_offset = type_offset
+        self.lines: list[str] = []
+        self.count = 0
+        self.before_good = ""
+
+    def header(self) -> str:
+        lines = []
+        for name, signature in FUNCTIONS.items():
+            result, _, params = signature.partition(" ")
+            lines.append(f"declare {result} @{name}{params}")
+        lines += [f"@{name} = external global i8" for name in OBJECTS]
+        return "\n".join([*lines, "declare double @llvm.fabs.f64(double)", ""])
+
+    def open(self, line: str) -> None:
+        self.lines += [line, "entry:"]
+
+    def say(self, *lines: str, before: Sequence[str] = ()) -> None:
+        self.lines += [f"  {line}" for line in (*before, *lines)]
+
+    def label(self, name: str) -> None:
+        self.lines.append(f"{name}:")
+
+    def fresh(self, prefix: str = "v") -> str:
+        self.count += 1
+        return f"{prefix}{self.count}"
+
+    def let(self, value: str) -> str:
+        name = "%" + self.fresh()
+        self.say(f"{name} = {value}")
+        return name
+
+    def load(self, base: str, offset: int, kind: str = "i64") -> str:
+        at = self.let(f"getelementptr i8, ptr {base}, i64 {offset}")
+        return self.let(f"load {kind}, ptr {at}, align {4 if kind == 'i32' else 8}")
+
+    def word(self, number: int, kind: str = "i64") -> str:
+        return self.load("%rec", 8 * number, kind)
+
+    def report(self, number: str) -> str:
+        """Call the record's `failed` with a result of the driver; its answer (null: it raised)."""
+        wide = self.let(f"sext i32 {number} to i64")
+        boxed = self.let(f"call ptr @PyLong_FromLong(i64 {wide})")
+        answer = self.let(
+            f"call ptr @PyObject_CallOneArg(ptr {self.word(FAILED, 'ptr')}, ptr {boxed})"
+        )
+        self.say(f"call void @Py_DecRef(ptr {boxed})")
+        return answer
+
+    def launch(
+        self, grid: tuple[str, str, str], stream: str, params: str, *, extended: bool | None
+    ) -> str:
+        """Launch without the GIL, with the record's context current; the driver's result.
+
+        `extended` None asks the record.
+        """
+        x, y, z = grid
+        wanted = self.word(CONTEXT, "ptr")
+        state = self.let("call ptr @PyEval_SaveThread()")
+        cell = "%current.cell"
+        first = self.let(f"call i32 {self.word(CURRENT, 'ptr')}(ptr {cell})")
+        current = self.let(f"load ptr, ptr {cell}, align 8")
+        is_current = self.let(f"icmp eq ptr {current}, {wanted}")
+        quiet = self.let(f"icmp eq i32 {first}, 0")
+        push, ready, pop, done, stop = (
+            self.fresh(f"{name}.") for name in ("push", "ready", "pop", "done", "stop")
+        )
+        checked, asked = self.fresh("checked."), self.fresh("asked.")
+        self.say(f"br i1 {quiet}, label %{checked}, label %{asked}")
+        self.label(asked)
+        self.say(f"br label %{stop}")
+        self.label(checked)
+        self.say(f"br i1 {is_current}, label %{ready}, label %{push}, !prof !1")
+        self.label(push)
+        pushed = self.let(f"call i32 {self.word(PUSH, 'ptr')}(ptr {wanted})")
+        self.say(f"br i1 {self.let(f'icmp eq i32 {pushed}, 0')}, label %{ready}, label %{stop}")
+        self.label(ready)
+        status = self._driver_call(x, y, z, stream, params, extended)
+        self.say(f"br i1 {is_current}, label %{done}, label %{pop}, !prof !1")
+        self.label(pop)
+        self.let(f"call i32 {self.word(POP, 'ptr')}(ptr {cell})")
+        self.say(f"br label %{done}")
+        self.label(done)
+        self.say(f"br label %{stop}")
+        self.label(stop)
+        result = self.let(
+            f"phi i32 [ {first}, %{asked} ], [ {pushed}, %{push} ], [ {status}, %{done} ]"
+        )
+        self.say(f"call void @PyEval_RestoreThread(ptr {state})")
+        self.before_good = stop
+        return result
+
+    def _driver_call(
+        self, x: str, y: str, z: str, stream: str, params: str, extended: bool | None
+    ) -> str:
+        function = self.word(FUNCTION, "ptr")
+        if extended is None:
+            plain, rich, join = (self.fresh(f"{name}.") for name in ("plain", "rich", "join"))
+            has = self.let(f"icmp eq i64 {self.word(CONFIG)}, 0")
+            self.say(f"br i1 {has}, label %{plain}, label %{rich}")
+            self.label(plain)
+            first = self._driver_call(x, y, z, stream, params, extended=False)
+            self.say(f"br label %{join}")
+            self.label(rich)
+            second = self._driver_call(x, y, z, stream, params, extended=True)
+            self.say(f"br label %{join}")
+            self.label(join)
+            return self.let(f"phi i32 [ {first}, %{plain} ], [ {second}, %{rich} ]")
+        if not extended:
+            threads = self.let(f"trunc i64 {self.word(THREADS)} to i32")
+            shared = self.let(f"trunc i64 {self.word(SHARED)} to i32")
+            return self.let(
+                f"call i32 {self.word(LAUNCH, 'ptr')}(ptr {function}, i32 {x}, i32 {y}, i32 {z}, "
+                f"i32 {threads}, i32 1, i32 1, i32 {shared}, ptr {stream}, ptr {params}, ptr null)"
+            )
+        config = "%config"
+        template = self.word(CONFIG, "ptr")
+        for offset in range(0, CONFIG_BYTES, 8):
+            value = self.load(template, offset)
+            self.store("i64", value, config, offset)
+        ctas = self.let(f"trunc i64 {self.word(CTAS)} to i32")
+        blocks = self.let(f"mul i32 {x}, {ctas}")
+        for offset, value in zip((0, 4, 8), (blocks, y, z), strict=True):
+            self.store("i32", value, config, offset)
+        self.store("ptr", stream, config, 32)
+        return self.let(
+            f"call i32 {self.word(LAUNCH_EX, 'ptr')}"
+            f"(ptr {config}, ptr {function}, ptr {params}, ptr null)"
+        )
+
+    def store(self, kind: str, value: str, base: str, offset: int) -> None:
+        at = self.let(f"getelementptr i8, ptr {base}, i64 {offset}")
+        self.say(f"store {kind} {value}, ptr {at}, align {4 if kind == 'i32' else 8}")
+
+
+class _Entry(_Text):
+    """The function of one pattern: all checks, then the launch."""
+
+    def __init__(self, pattern: Pattern, type_offset: int) -> None:
+        super().__init__(type_offset)
+        self.pattern = pattern
+
+    def module(self) -> str:
+        pattern = self.pattern
+        self.open(
+            "define i32 @entry(ptr %rec, ptr %args, i64 %nargs, ptr %kwnames, ptr %grid.object, "
+            "ptr %site) {"
+        )
+        self.say(
+            f"%slots = alloca [{pattern.slots + 2} x i64], align 8",
+            f"%table = alloca [{pattern.slots + 2} x ptr], align 8",
+            "%overflow = alloca i32, align 4",
+            "%self = alloca [2 x ptr], align 8",
+            "%grid = alloca [3 x i32], align 4",
+            "%tensor = alloca [48 x i8], align 8",
+            "%stream.cell = alloca ptr, align 8",
+            *_LAUNCH_CELLS,
+        )
+        self.require(f"icmp ne i64 {self.word(ALIVE)}, 0")
+        self.require(f"icmp eq i64 %nargs, {pattern.positional}")
+        self.names()
+        taken = set()
+        for at, argument in enumerate(pattern.arguments):
+            place = self.let(f"getelementptr ptr, ptr %args, i64 {at}")
+            value = self.let(f"load ptr, ptr {place}, align 8")
+            self.argument(at, argument, value)
+            taken.add(argument.slot)
+        self.grid()
+        self.fill(taken)
+        stream = self.stream()
+        sizes = [self.load("%grid", 4 * axis, "i32") for axis in range(3)]
+        status = self.launch(
+            (sizes[0], sizes[1], sizes[2]), stream, "%table", extended=pattern.extended
+        )
+        good = self.let(f"icmp eq i32 {status}, 0")
+        self.say(f"br i1 {good}, label %good, label %failed, !prof !1")
+        self.label("good")
+        self.say(f"ret i32 {OK}")
+        self.label("failed")
+        answer = self.report(status)
+        raised = self.let(f"icmp eq ptr {answer}, null")
+        self.say(f"br i1 {raised}, label %error, label %good")
+        self.label("miss.clear")
+        self.say("call void @PyErr_Clear()", "br label %miss")
+        self.label("miss")
+        self.say(f"ret i32 {MISS}")
+        self.label("error")
+        self.say(f"ret i32 {ERROR}", "}")
+        grid_of = GRID_OF.replace("TYPE_OFFSET", str(self.type_offset))
+        return self.header() + "\n".join(self.lines) + "\n" + grid_of + _WEIGHTS
+
+    def require(self, condition: str, otherwise: str = "miss") -> None:
+        """Go on if `condition` (an instruction that gives an i1) holds."""
+        go = self.fresh("go.")
+        self.say(f"br i1 {self.let(condition)}, label %{go}, label %{otherwise}, !prof !1")
+        self.label(go)
+
+    def require_type(self, value: str, wanted: str) -> None:
+        kind = self.load(value, self.type_offset, "ptr")
+        self.require(f"icmp eq ptr {kind}, {wanted}")
+
+    def names(self) -> None:
+        """The keyword names are the record's: the same tuple, or one with the same strings."""
+        count = self.pattern.named
+        if not count:
+            self.require("icmp eq ptr %kwnames, null")
+            return
+        known = self.word(NAMES, "ptr")
+        other, same = self.fresh("other."), self.fresh("same.")
+        self.say(
+            f"br i1 {self.let(f'icmp eq ptr %kwnames, {known}')}, label %{same}, label %{other}"
+        )
+        self.label(other)
+        self.require("icmp ne ptr %kwnames, null")
+        self.require(f"icmp eq i64 {self.let('call i64 @PyTuple_Size(ptr %kwnames)')}, {count}")
+        for at in range(count):
+            one = self.let(f"call ptr @PyTuple_GetItem(ptr %kwnames, i64 {at})")
+            two = self.let(f"call ptr @PyTuple_GetItem(ptr {known}, i64 {at})")
+            self.require(f"icmp eq ptr {one}, {two}")
+        self.say(f"br label %{same}")
+        self.label(same)
+
+    def argument(self, at: int, argument: Argument, value: str) -> None:
+        """Check one argument and put what the kernel takes of it into its slot."""
+        base = ARGUMENTS + ARGUMENT_WORDS * at
+        form = argument.form
+        if form == "buffer":
+            self.require_type(value, self.word(base, "ptr"))
+            kind = self.attribute(value, "@name_kind")
+            self.require(f"icmp eq ptr {kind}, {self.word(base + 1, 'ptr')}")
+            self.put(argument, self.integer_of(self.attribute_kept(value, "@name_address")))
+        elif form == "dlpack":
+            self.exchange(base, argument, value)
+        elif form == "tensor":
+            self.tensor(base, argument, value)
+        elif form == "same":
+            self.require(f"icmp eq ptr {value}, {self.word(base, 'ptr')}")
+        elif form == "sameint":
+            known, look = self.fresh("known."), self.fresh("look.")
+            same = self.let(f"icmp eq ptr {value}, {self.word(base, 'ptr')}")
+            self.say(f"br i1 {same}, label %{known}, label %{look}")
+            self.label(look)
+            number = self.python_int(value)
+            self.require(f"icmp eq i64 {number}, {self.word(base + 1)}")
+            self.say(f"br label %{known}")
+            self.label(known)
+        elif form == "bool":
+            yes = self.let(f"icmp eq ptr {value}, @py_true")
+            no = self.let(f"icmp eq ptr {value}, @py_false")
+            self.require(f"or i1 {yes}, {no}")
+            self.put(argument, self.let(f"zext i1 {yes} to i64"))
+        elif form in ("float", "number"):
+            self.floating(argument, value)
+        else:
+            self.integer(argument, value)
+
+    def put(self, argument: Argument, value: str, kind: str = "i64") -> None:
+        if argument.aligned is not None:
+            rest = self.let(f"and i64 {value}, 15")
+            self.require(f"icmp {'eq' if argument.aligned else 'ne'} i64 {rest}, 0")
+        place = self.let(f"getelementptr i64, ptr %slots, i64 {argument.slot}")
+        self.say(f"store {kind} {value}, ptr {place}, align 8")
+
+    def attribute_kept(self, value: str, name: str) -> str:
+        """An attribute, not null; the reference is ours."""
+        found = self.let(f"call ptr @PyObject_GetAttr(ptr {value}, ptr {name})")
+        self.require(f"icmp ne ptr {found}, null", "miss.clear")
+        return found
+
+    def attribute(self, value: str, name: str) -> str:
+        """An attribute that its owner keeps alive: only its address is looked at."""
+        found = self.attribute_kept(value, name)
+        self.say(f"call void @Py_DecRef(ptr {found})")
+        return found
+
+    def integer_of(self, value: str) -> str:
+        """The bits of a Python int whose reference is ours; it is given back."""
+        number = self.let(f"call i64 @PyLong_AsUnsignedLongLongMask(ptr {value})")
+        self.say(f"call void @Py_DecRef(ptr {value})")
+        fine, look = self.fresh("fine."), self.fresh("look.")
+        self.say(f"br i1 {self.let(f'icmp ne i64 {number}, -1')}, label %{fine}, label %{look}")
+        self.label(look)
+        error = self.let("call ptr @PyErr_Occurred()")
+        self.say(
+            f"br i1 {self.let(f'icmp eq ptr {error}, null')}, label %{fine}, label %miss.clear"
+        )
+        self.label(fine)
+        return number
+
+    def python_int(self, value: str) -> str:
+        """The value of an exact Python int of 64 bits."""
+        self.require_type(value, "@py_int")
+        number = self.let(f"call i64 @PyLong_AsLongLongAndOverflow(ptr {value}, ptr %overflow)")
+        over = self.let("load i32, ptr %overflow, align 4")
+        self.require(f"icmp eq i32 {over}, 0")
+        return number
+
+    def integer(self, argument: Argument, value: str) -> None:
+        number = self.python_int(value)
+        bits = _INTEGER_BITS[argument.form]
+        if argument.form == "u64":
+            self.require(f"icmp sge i64 {number}, 0")
+        elif bits < 64:
+            narrow = self.let(f"trunc i64 {number} to i{bits}")
+            extend = "sext" if argument.form[0] == "i" else "zext"
+            again = self.let(f"{extend} i{bits} {narrow} to i64")
+            self.require(f"icmp eq i64 {again}, {number}")
+        if argument.dtype == "wide":  # an int without an annotation is an i64 only beyond i32
+            narrow = self.let(f"trunc i64 {number} to i32")
+            again = self.let(f"sext i32 {narrow} to i64")
+            self.require(f"icmp ne i64 {again}, {number}")
+        if argument.one is not None:
+            self.require(f"icmp {'eq' if argument.one else 'ne'} i64 {number}, 1")
+        if argument.divisible is not None:
+            rest = self.let(f"and i64 {number}, 15")
+            self.require(f"icmp {'eq' if argument.divisible else 'ne'} i64 {rest}, 0")
+        self.put(argument, number)
+
+    def floating(self, argument: Argument, value: str) -> None:
+        """A Python float, and for the form `number` also an int."""
+        if argument.form == "float":
+            self.require_type(value, "@py_float")
+            number = self.let(f"call double @PyFloat_AsDouble(ptr {value})")
+        else:
+            kind = self.load(value, self.type_offset, "ptr")
+            plain, whole, join = (self.fresh(f"{n}.") for n in ("plain", "whole", "join"))
+            self.say(
+                f"br i1 {self.let(f'icmp eq ptr {kind}, @py_float')}, label %{plain}, label %{whole}"
+            )
+            self.label(plain)
+            one = self.let(f"call double @PyFloat_AsDouble(ptr {value})")
+            self.say(f"br label %{join}")
+            self.label(whole)
+            # Integers up to 2**53 convert exactly; others are left to the slow path's rounding.
+            exact = self.python_int(value)
+            shifted = self.let(f"add i64 {exact}, 9007199254740992")
+            self.require(f"icmp ule i64 {shifted}, 18014398509481984")
+            two = self.let(f"sitofp i64 {exact} to double")
+            last = self.fresh("last.")
+            self.say(f"br label %{last}")
+            self.label(last)
+            self.say(f"br label %{join}")
+            self.label(join)
+            number = self.let(f"phi double [ {one}, %{plain} ], [ {two}, %{last} ]")
+        if argument.dtype == "f64":
+            self.put(argument, number, "double")
+            return
+        size = self.let(f"call double @llvm.fabs.f64(double {number})")
+        small = self.let(f"fcmp ule double {size}, {_LARGEST_F32}")
+        infinite = self.let(f"fcmp oeq double {size}, {_INFINITY}")
+        self.require(f"or i1 {small}, {infinite}")
+        self.put(argument, self.let(f"fptrunc double {number} to float"), "float")
+
+    def exchange(self, base: int, argument: Argument, value: str) -> None:
+        """A tensor whose library fills a DLTensor: device at 8, dtype at 20, offset at 40."""
+        self.require_type(value, self.word(base, "ptr"))
+        status = self.let(f"call i32 {self.word(base + 1, 'ptr')}(ptr {value}, ptr %tensor)")
+        self.require(f"icmp eq i32 {status}, 0", "miss.clear")
+        self.require(f"icmp eq i64 {self.load('%tensor', 8)}, {self.word(PLACE)}")
+        dtype = self.let(f"trunc i64 {self.word(base + 2)} to i32")
+        self.require(f"icmp eq i32 {self.load('%tensor', 20, 'i32')}, {dtype}")
+        pointer = self.let(f"add i64 {self.load('%tensor', 0)}, {self.load('%tensor', 40)}")
+        self.put(argument, pointer)
+
+    def tensor(self, base: int, argument: Argument, value: str) -> None:
+        """A tensor that is asked by its methods, as torch's are."""
+        self.require_type(value, self.word(base, "ptr"))
+        dtype = self.attribute(value, "@name_dtype")
+        self.require(f"icmp eq ptr {dtype}, {self.word(base + 1, 'ptr')}")
+        ordinal = self.integer_of(self.method(value, "@name_get_device"))
+        self.require(f"icmp eq i64 {ordinal}, {self.word(base + 2)}")
+        self.put(argument, self.integer_of(self.method(value, "@name_data_ptr")))
+
+    def method(self, value: str, name: str) -> str:
+        place = self.let("getelementptr ptr, ptr %self, i64 1")
+        self.say(f"store ptr {value}, ptr {place}, align 8")
+        # The sign bit says that the word before the arguments may be used (vectorcall protocol).
+        count = -(2**63) + 1
+        found = self.let(
+            f"call ptr @PyObject_VectorcallMethod(ptr {name}, ptr {place}, i64 {count}, ptr null)"
+        )
+        self.require(f"icmp ne ptr {found}, null", "miss.clear")
+        return found
+
+    def grid(self) -> None:
+        """The grid of the call site, or of the object that was given."""
+        fixed, given, ready = (self.fresh(f"{name}.") for name in ("fixed", "given", "sized"))
+        empty = self.fresh("empty.")
+        none = self.let("icmp eq ptr %grid.object, null")
+        self.say(f"br i1 {none}, label %{fixed}, label %{given}")
+        self.label(fixed)
+        for axis in range(3):
+            size = self.load("%site", 8 * SITE_GRID + 4 * axis, "i32")
+            self.store("i32", size, "%grid", 4 * axis)
+        self.say(f"br label %{ready}")
+        self.label(given)
+        status = self.let("call i32 @grid_of(ptr %rec, ptr %grid.object, ptr %grid)")
+        self.say(
+            f"switch i32 {status}, label %{ready} "
+            f"[ i32 {MISS}, label %miss i32 {ERROR}, label %error i32 3, label %{empty} ]"
+        )
+        self.label(empty)
+        self.say(f"ret i32 {OK}")
+        self.label(ready)
+
+    def fill(self, taken: set[int]) -> None:
+        """What the call does not give, and the addresses of all slots."""
+        values = ""
+        for slot in range(self.pattern.slots + 2):
+            place = self.let(f"getelementptr i64, ptr %slots, i64 {slot}")
+            if slot not in taken:
+                values = values or self.word(VALUES, "ptr")
+                self.say(f"store i64 {self.load(values, 8 * slot)}, ptr {place}, align 8")
+            entry = self.let(f"getelementptr ptr, ptr %table, i64 {slot}")
+            self.say(f"store ptr {place}, ptr {entry}, align 8")
+
+    def stream(self) -> str:
+        if self.pattern.stream == "fixed":
+            return self.word(STREAM, "ptr")
+        source = self.word(STREAM_OF, "ptr")
+        if self.pattern.stream == "exchange":
+            place = self.word(PLACE)
+            kind = self.let(f"trunc i64 {place} to i32")
+            ordinal = self.let(f"trunc i64 {self.let(f'lshr i64 {place}, 32')} to i32")
+            status = self.let(f"call i32 {source}(i32 {kind}, i32 {ordinal}, ptr %stream.cell)")
+            self.require(f"icmp eq i32 {status}, 0", "miss.clear")
+            return self.let("load ptr, ptr %stream.cell, align 8")
+        answer = self.let(f"call ptr @PyObject_CallNoArgs(ptr {source})")
+        self.require(f"icmp ne ptr {answer}, null", "miss.clear")
+        return self.let(f"inttoptr i64 {self.integer_of(answer)} to ptr")
+
+
+_WEIGHTS = '!1 = !{!"branch_weights", i32 10000, i32 1}\n'

@@ -1,0 +1,299 @@
+"""Short launches of `kernel[grid](...)`: hot calls get an entry of machine code each.
+
+A call that fits none of the entries goes to the slow path, which checks, compiles and explains.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from types import CellType
+from typing import TYPE_CHECKING, Any
+
+from teeny_cuda import emit_parts as parts
+from teeny_cuda import launcher
+from teeny_cuda.buffer import Buffer
+from teeny_cuda.config import Options, config_bytes
+from teeny_cuda.dtypes import DTYPES
+from teeny_cuda.emit import Argument, Pattern, common_text, entry_text
+from teeny_cuda.module import Program
+from teeny_cuda.record import Record, builtin, describe_launch, driver_addresses
+from teeny_cuda.stream import Stream, current_torch_stream, stream_handle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from teeny_cuda.device import Device
+
+_ENTRIES = 8
+_SMALL_GRID = 3
+_EXCHANGE = "__dlpack_c_exchange_api__"
+_CUDA = 2
+
+
+class Shortcut:
+    """The entries for the calls of one kernel with the same launch options."""
+
+    __slots__ = ("_chain", "_count", "_dispatch", "_record", "_seen", "_slow", "launch")
+
+    def __init__(self, slow: Callable[..., Any], guards: Sequence[Any]) -> None:
+        self._slow = slow
+        self._dispatch = _common()[0]
+        self._chain = Record(parts.CHAIN_TABLE + _ENTRIES)
+        table = Record(max(1, parts.GUARD_WORDS * len(guards)))
+        for at, guard in enumerate(guards):
+            base = parts.GUARD_WORDS * at
+            table.put(base, type(guard.place) is CellType)
+            table.name(base + 1, guard.place)
+            table.name(base + 2, sys.intern(guard.name))
+            if not _is_missing(guard.value):
+                table.name(base + 3, guard.value)
+        self._chain.put(parts.CHAIN_GUARDS, len(guards))
+        self._chain.put(parts.CHAIN_GUARD_TABLE, table.address)
+        self._chain.keep(table)
+        self._count = 0
+        self._seen: set[Any] = set()
+        self.launch = self._site(None, slow)
+
+    def add(self, call: Any) -> bool:
+        """Make an entry for a call; False when it cannot be launched so simply."""
+        program = call.program
+        if not isinstance(program, Program) or self._count == _ENTRIES:
+            return False
+        entry = _entry(call, program)
+        if entry is None:
+            return False
+        self._chain.keep(entry)
+        self._chain.put(parts.CHAIN_TABLE + self._count, entry.address)
+        self._count += 1
+        self._chain.put(parts.CHAIN_ENTRIES, self._count)
+        return True
+
+    def over(self, grid: Any, slow: Callable[..., Any]) -> Callable[..., Any] | None:
+        """The launch over a fixed grid; None when it is no grid of positive ints."""
+        sizes = grid if type(grid) is tuple else (grid,)
+        if not 1 <= len(sizes) <= _SMALL_GRID:
+            return None
+        # The limits of all GPUs since compute capability 3.0, a whole cluster included.
+        limits = (2**31 // 16 - 1, 65535, 65535)
+        for size, limit in zip(sizes, limits, strict=False):
+            if type(size) is not int or not 0 < size <= limit:
+                return None
+        return self._site((*sizes, 1, 1)[:3], slow)
+
+    def _site(self, grid: tuple[int, ...] | None, slow: Callable[..., Any]) -> Callable[..., Any]:
+        site = Record(parts.SITE_DYNAMIC + 1)
+        site.put(parts.SITE_CHAIN, self._chain.address)
+        site.name(parts.SITE_SLOW, slow)
+        site.keep(self._chain)
+        if grid is None:
+            site.put(parts.SITE_DYNAMIC, 1)
+        else:
+            site.put(parts.SITE_GRID, grid[0] | grid[1] << 32)
+            site.put(parts.SITE_GRID_Z, grid[2])
+        found: Callable[..., Any] = builtin(self._dispatch, site, "launch", takes_arguments=True)
+        return found
+
+
+def make_shortcut(
+    device: Device, slow: Callable[..., Any], guards: Sequence[Any]
+) -> Shortcut | None:
+    """A shortcut without entries; None where machine code cannot do what the slow path does."""
+    if device.blocking or any(
+        type(guard.place) is not dict and type(guard.place) is not CellType for guard in guards
+    ):
+        return None
+    if driver_addresses(device.context) is None or not launcher.is_available():
+        return None
+    return Shortcut(slow, guards)
+
+
+def prepared_code() -> int | None:
+    """The address of the code of prepared launches; None where there is none."""
+    return _common()[1] if launcher.is_available() else None
+
+
+def _common() -> tuple[int, ...]:
+    return launcher.code_of(common_text(launcher.type_offset()), ("dispatch", "prepared"))
+
+
+def _is_missing(value: Any) -> bool:
+    from teeny_macros.namespace import MISSING
+
+    return value is MISSING
+
+
+def _entry(call: Any, program: Program) -> Record | None:
+    """The record of a call with its code, or None."""
+    metadata, device = program.artifact.metadata, program.device
+    if metadata.global_scratch_bytes or metadata.profile_scratch_bytes:
+        return None  # memory of its own for every launch
+    addresses = driver_addresses(device.context)
+    if addresses is None:
+        return None
+    slots = len(metadata.params)
+    record = Record(parts.ARGUMENTS + parts.ARGUMENT_WORDS * len(call.arguments))
+    arguments: list[Argument] = []
+    sources: list[tuple[str, Any]] = []
+    for at, given in enumerate(call.arguments):
+        base = parts.ARGUMENTS + parts.ARGUMENT_WORDS * at
+        argument = _argument(device, record, base, given, sources)
+        if argument is None:
+            return None
+        arguments.append(argument)
+    if {argument.slot for argument in arguments} - {-1} != {
+        given.at for given in call.arguments if given.at >= 0
+    }:
+        return None
+    if not _put_values(record, call, program):
+        return None
+    kind = _put_stream(device, record, call.stream, sources)
+    if kind is None:
+        return None
+    config = config_bytes(program, Options(), record)
+    describe_launch(record, program, addresses, config)
+    limits = device.grid_limits
+    record.put(parts.LIMIT_X, limits["x"] // metadata.num_ctas)
+    record.put(parts.LIMIT_Y, limits["y"])
+    record.put(parts.LIMIT_Z, limits["z"])
+    record.name(parts.GRID, call.grid_of)
+    record.name(parts.FAILED, program.failed)
+    names = tuple(sys.intern(name) for name in call.names)
+    record.name(parts.NAMES, names)
+    pattern = Pattern(
+        call.positional, len(names), tuple(arguments), slots, kind, extended=bool(config)
+    )
+    text = entry_text(pattern, launcher.type_offset())
+    record.put(parts.CODE, launcher.code_of(text, ("entry",))[0])
+    return record
+
+
+def _argument(
+    device: Device, record: Record, base: int, given: Any, sources: list[tuple[str, Any]]
+) -> Argument | None:
+    value = given.value
+    if given.kind == "same":
+        record.name(base, value)
+        if type(value) is int and -(2**63) <= value < 2**63:
+            record.put(base + 1, value)
+            return Argument("sameint")
+        return Argument("same")
+    if given.kind == "array":
+        return _array(device, record, base, given, sources)
+    if given.kind == "int":
+        return Argument(
+            given.dtype,
+            given.at,
+            "wide" if given.wide else "",
+            divisible=given.divisible,
+            one=given.one,
+        )
+    if given.kind in ("float", "number") and given.dtype not in ("f32", "f64"):
+        return None
+    return Argument(given.kind, given.at, given.dtype)
+
+
+def _array(
+    device: Device, record: Record, base: int, given: Any, sources: list[tuple[str, Any]]
+) -> Argument | None:
+    value, kind = given.value, type(given.value)
+    record.name(base, kind)
+    if kind is Buffer:
+        if value.device != device or value.dtype != given.dtype:
+            return None
+        record.name(base + 1, value._launch_kind)  # noqa: SLF001 - the pair of emit.py's `buffer`
+        return Argument("buffer", given.at, aligned=given.aligned)
+    if getattr(value, "is_cuda", False) is not True:
+        return None
+    exchange = exchange_of(kind)
+    if exchange is not None:
+        fill, stream_of = exchange
+        dtype = DTYPES[given.dtype]
+        record.put(base + 1, fill)
+        record.put(base + 2, dtype.dlpack | 8 * dtype.itemsize << 8 | 1 << 16)
+        record.put(parts.PLACE, _CUDA | device.ordinal << 32)
+        sources.append(("exchange", stream_of))
+        return Argument("dlpack", given.at, aligned=given.aligned)
+    if not hasattr(value, "get_device"):
+        return None
+    record.name(base + 1, value.dtype)
+    record.put(base + 2, device.ordinal)
+    sources.append(("call", lambda: current_torch_stream(device.ordinal)))
+    return Argument("tensor", given.at, aligned=given.aligned)
+
+
+class _ExchangeAPI(ctypes.Structure):
+    """DLPackExchangeAPI of dlpack.h 1.3: what an array library offers to C."""
+
+    _fields_ = (
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("previous", ctypes.c_void_p),
+        ("allocate", ctypes.c_void_p),
+        ("managed_from_object", ctypes.c_void_p),
+        ("managed_to_object", ctypes.c_void_p),
+        ("tensor_from_object", ctypes.c_void_p),
+        ("current_stream", ctypes.c_void_p),
+    )
+
+
+def exchange_of(kind: type) -> tuple[int, int] | None:
+    """The C functions of an array type: fill a DLTensor from an object, and tell the stream."""
+    capsule = getattr(kind, _EXCHANGE, None)
+    if capsule is None:
+        return None
+    pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+        ("PyCapsule_GetPointer", ctypes.pythonapi)
+    )
+    try:
+        api = _ExchangeAPI.from_address(pointer_of(capsule, b"dlpack_exchange_api"))
+    except (ValueError, TypeError):
+        return None
+    if api.major != 1 or not api.tensor_from_object or not api.current_stream:
+        return None
+    return api.tensor_from_object, api.current_stream
+
+
+def _put_values(record: Record, call: Any, program: Program) -> bool:
+    """The run-time arguments that the call leaves to their defaults."""
+    params = program.artifact.metadata.params
+    given = {argument.at for argument in call.arguments}
+    values = Record(len(params) + 2)
+    for at, param in enumerate(params):
+        if at in given:
+            continue
+        value = call.values[at]
+        if param.kind == "pointer":
+            if value is not None:
+                return False
+        else:
+            bits = program.packer.bits(at, value)
+            values.put(at, bits)
+    record.put(parts.VALUES, values.address)
+    record.keep(values)
+    return True
+
+
+def _put_stream(
+    device: Device, record: Record, stream: Any, sources: list[tuple[str, Any]]
+) -> str | None:
+    """Where the launch's stream comes from: the one given, the tensors' library, or the default."""
+    if stream is not None:
+        # A stream of another library may be closed; ours is kept by the record.
+        record.put(parts.STREAM, stream_handle(stream, device))
+        record.keep(stream)
+        return "fixed" if isinstance(stream, (Stream, int)) else None
+    if not sources:
+        record.put(parts.STREAM, device.default_stream)
+        return "fixed"
+    kinds = {kind for kind, _ in sources}
+    if len(kinds) > 1:
+        return None
+    kind, source = sources[0]
+    if kind == "call":
+        record.name(parts.STREAM_OF, source)
+        return "call"
+    if any(other != source for _, other in sources):
+        return None  # tensors of two libraries
+    record.put(parts.STREAM_OF, source)
+    return "exchange"
