@@ -25,6 +25,8 @@ def own_files(*suffixes: str, under: str = ".") -> Iterator[Path]:
         folders = set(path.relative_to(ROOT).parts[:-1])
         if folders & SKIPPED_FOLDERS or any(name.endswith("_cache") for name in folders):
             continue
+        if any((ROOT / name / "pyvenv.cfg").exists() for name in folders):
+            continue  # an environment that someone has made in the checkout
         if path.is_file() and path.suffix in suffixes and path.name not in GENERATED:
             yield path
 
