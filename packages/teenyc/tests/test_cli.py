@@ -182,6 +182,13 @@ def test_every_code_of_the_back_end_is_explained(
     assert capsys.readouterr().out.startswith(f"# {code}: {row.name}\n")
 
 
+def test_codes_of_other_packages_are_explained_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--explain", "E0023"]) == cli.OK
+    assert capsys.readouterr().out.startswith("# E0023: unknown-code\n")
+    assert cli.main(["--explain", "E9999"]) == cli.DIAGNOSTICS
+    assert "error[E0023]" in capsys.readouterr().err
+
+
 def test_versions_of_the_back_ends_are_found_without_importing_them(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

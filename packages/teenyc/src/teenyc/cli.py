@@ -175,9 +175,11 @@ def _print_list(what: str) -> None:
 
         print("\n".join(name for name, _ in PASSES))
         return
-    from teeny_macros.target import CUDA_ARCHS, CUDA_TRIPLE
+    from teeny_macros.target import CPU_ARCHS, CUDA_ARCHS, CUDA_TRIPLE
 
     print(f"{CUDA_TRIPLE}  -C target-cpu={'|'.join(CUDA_ARCHS)}")
+    print("cpu")
+    print("\n".join(name for name in CPU_ARCHS if name != "host"))
     print("interpret")
 
 
@@ -216,6 +218,6 @@ def _explain(code: str) -> None:
     if own.is_file():
         print(own.read_text(encoding="utf-8"), end="")
     else:
-        from teeny_macros.explain import explain
+        from teeny_macros.pages import explain
 
         print(explain(code), end="")
