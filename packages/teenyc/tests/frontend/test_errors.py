@@ -82,3 +82,15 @@ def test_every_code_of_the_front_end_has_a_page() -> None:
     ours = {row.code for row in codes.CODES if OURS.fullmatch(row.code)}
     assert len(ours) > 30
     assert ours == {path.stem for path in PAGES.glob("*.md") if OURS.fullmatch(path.stem)}
+
+
+def test_a_loop_without_end_stands_before_the_faults_of_its_body(unit_of: MakeUnit) -> None:
+    unit = unit_of(
+        "import teeny_triton as tl\n"
+        "def k(x_ptr: Ptr[f32]):\n"
+        "    while True:\n"
+        "        tl.store(x_ptr, nothing)\n"
+    )
+    loop, body = faults_of(unit)
+    assert loop.startswith("error[E0607]: this loop never ends\n --> k.py:3:11")
+    assert body.startswith("error[E0201]: `nothing` is not defined\n --> k.py:4:")

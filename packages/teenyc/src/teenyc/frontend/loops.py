@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from teenyc.codes import E0604, E0607, E0610
 from teenyc.frontend.constexpr import has_runtime, is_number, plain, same
+from teenyc.frontend.context import Poisoned
 from teenyc.frontend.control import alike, leaves, rebuild, typed_like
 from teenyc.frontend.operands import data, require_scalar, truth
 from teenyc.frontend.scope import POISON, Undefined, assigned_names
@@ -145,6 +146,22 @@ class _Loop:
             del self.context.diagnostics[self._mark :]
         return bool(changed)
 
+    def endless(self, test: ast.expr) -> Poisoned:
+        """Report E0607, which is found after the faults of the body and stands before them."""
+        found = self.context.diagnostics
+        inside = found[self._mark :]
+        del found[self._mark :]
+        label = "is true at compile time, and nothing in the loop changes it"
+        try:
+            self.context.report(
+                self.context.fail(E0607, test, label).help(
+                    "write what holds as long as it goes on, such as `while i < n:`"
+                )
+            )
+        finally:
+            found.extend(inside)
+        return Poisoned()
+
     def run_body(self) -> None:
         """Lower the body once."""
         frame = self.context.frame
@@ -240,7 +257,7 @@ def lower_while(context: Context, node: ast.While) -> None:
             if loop.grows():
                 continue
             if not isinstance(condition, RuntimeValue):
-                raise context.fail(E0607, node.test, "is true at compile time, and stays it")
+                raise loop.endless(node.test)
             values = [v for item in carried for v in _yielded(context, node, item)]
             context.at(node).emit(SCF_YIELD, values, results=())
             inner, assigned = frame.variables, frame.assigned
