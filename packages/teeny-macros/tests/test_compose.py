@@ -465,7 +465,7 @@ def refusal(module: Module, setup: str, use: str) -> TeenyError:
         ("W = {}", "W[0]", "`W` is a dict", "as an argument"),
         ("import array\nW = array.array('f')", "W[0]", "`array.array`", "as an argument"),
         ("import math", "math.exp(out)", "`math.exp` is a compiled function", "`tl.exp`"),
-        ("import math", "math.erf(out)", "`math.erf` is a compiled function", "teeny_triton"),
+        ("import math", "math.perm(out)", "`math.perm` is a compiled function", "teeny_triton"),
         ("import math", "tl.store(out, math)", "`math` is a module", "by name"),
         ("class A: pass", "A(out)", "`A` is a class", "constants of the class"),
         ("W = object()", "W + 1", "`builtins.object`", "as an argument"),

@@ -13,6 +13,7 @@ import pytest
 
 import teeny_macros
 from teeny_macros import CaptureError, TeenyError, explain
+from teeny_macros.__main__ import main
 from teeny_macros.codes import CODES
 from teeny_macros.normalise import normalise
 from teeny_macros.pages import all_codes, packages
@@ -24,7 +25,7 @@ FOLDER = Path(teeny_macros.__file__).parent / "explain"
 FENCE = re.compile(r"^```py (\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PAGES = sorted(FOLDER.glob("*.md"))
 WITHOUT_EXAMPLE = {"I0000"}
-DTYPES = {"<f4": "f32", "<f8": "f64", "<f2": "f16", "<i4": "i32", "|V4": ""}
+DTYPES = {"<f4": "f32", "<f8": "f64", "<f2": "f16", "<i4": "i32", "|V4": "", "<c8": ""}
 
 
 def blocks(page: Path) -> dict[str, str]:
@@ -113,3 +114,25 @@ def test_the_codes_of_installed_packages_are_found() -> None:
     assert names[0] == "teeny_macros"
     codes = [row.code for row in all_codes()]
     assert len(codes) == len(set(codes)) >= len(CODES)
+
+
+def test_a_page_is_printed_without_teenyc(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "e0022"]) == 0
+    assert capsys.readouterr().out == explain("E0022")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["explain", "E9999"], 1, "error[E0023]"),
+        (["explain"], 2, "usage: python -m teeny_macros explain CODE"),
+        (["expand", "E0022"], 2, "usage: python -m teeny_macros explain CODE"),
+    ],
+)
+def test_what_cannot_be_explained_is_said_on_standard_error(
+    arguments: list[str], status: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == status
+    captured = capsys.readouterr()
+    assert captured.err.startswith(said)
+    assert not captured.out

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from teeny_macros import Diagnostic, Label, Span
+from teeny_macros import Diagnostic, Label, LaunchError, Span
 from teeny_macros.codes import E0022, E1003
 from teeny_macros.render import (
     render,
@@ -181,3 +181,15 @@ def test_the_text_of_an_exception_is_the_full_rendering() -> None:
     error = E1003.error(kernel="k", names="`n`").help("give it")
     assert str(error) == render_full(error.diagnostics[0])
     assert "= help: give it" in str(error)
+
+
+def test_a_blank_line_stands_between_the_faults_of_an_exception() -> None:
+    first, second = (E1003.error(kernel=name, names="`n`").diagnostics[0] for name in "kh")
+    assert str(LaunchError(first, second)) == f"{render_full(first)}\n\n{render_full(second)}"
+
+
+@pytest.mark.parametrize("code", ["E0901", "E1022", "E1101"])
+def test_without_teenyc_an_error_is_explained_by_what_is_there(code: str) -> None:
+    fault = Diagnostic(code, "missing", "teenyc is missing")
+    assert f"= help: python -m teeny_macros explain {code}" in render_full(fault)
+    assert "teenyc --explain" not in render_full(fault)

@@ -116,6 +116,6 @@ def compiler() -> Callable[..., Any]:
         return known
     found = entry_point(COMPILER, "default")
     if found is None:
-        raise E1022.error().help("`pip install teeny-compiler teenyc`")
+        raise E1022.error().help("pip install teeny-compiler 'teenyc[interpret]'")
     _compilers["default"] = found
     return _compilers["default"]

@@ -163,7 +163,7 @@ class TeenyError(Exception):
             render_full,
         )  # rendering is only needed once something failed
 
-        return "\n".join(render_full(diagnostic) for diagnostic in self.diagnostics)
+        return "\n\n".join(render_full(diagnostic) for diagnostic in self.diagnostics)
 
 
 def _rebuild(kind: type[TeenyError], rows: list[dict[str, Any]]) -> TeenyError:

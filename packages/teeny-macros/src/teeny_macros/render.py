@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("full", "concise", "json", "github")
 TAB = "    "
+# The faults of an environment without teenyc, where the command that explains is not there either.
+_WITHOUT_TEENYC = frozenset(("E0901", "E1022", "E1101"))
 
 _RESET, _BOLD, _RED, _YELLOW, _BLUE = "\x1b[0m", "\x1b[1m", "\x1b[1;31m", "\x1b[1;33m", "\x1b[1;34m"
 
@@ -113,7 +115,7 @@ class _Page:
             yield from self.excerpt(file, labels)
             arrow = ":::"
         mark = self.paint(f"{' ' * self.width} =", _BLUE)
-        helps = [*fault.helps, f"teenyc --explain {fault.code}"]
+        helps = [*fault.helps, f"{_explainer(fault.code)} {fault.code}"]
         for kind, texts in (("note", fault.notes), ("help", helps)):
             for text in texts:
                 first, *rest = text.split("\n")
@@ -202,6 +204,10 @@ class _Page:
                 line += self.style(("^" if label.primary else "-") * (at - start), label)
         _, _, label, note = found[-1]
         return f"{line} {self.style(note, label)}" if note else line
+
+
+def _explainer(code: str) -> str:
+    return "python -m teeny_macros explain" if code in _WITHOUT_TEENYC else "teenyc --explain"
 
 
 def _reader(file: str) -> Callable[[int], str | None]:
