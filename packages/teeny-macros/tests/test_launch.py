@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import partial
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -429,7 +429,13 @@ def test_a_device_package_that_cannot_be_imported_says_why(
         ("untyped", [object(), 5], {}, "E1014", "got a `object`"),
         ("copy", ["", "f32", 5], {}, "E1025", "does not tell its dtype"),
         ("untyped", ["", 5], {}, "E1025", "`x` of `untyped`"),
-        ("copy", ["f32", "f32", 5], {"num_warps": 3}, "E1023", "`num_warps=3`"),
+        (
+            "copy",
+            ["f32", "f32", 5],
+            {"num_warps": 3},
+            "E1023",
+            "invalid launch option `num_warps=3`: it must be a power of two, at most 32",
+        ),
         ("copy", ["f32", "f32", 5], {"num_stages": "a"}, "E1023", "num_stages"),
         ("nothing", [5], {}, "E1017", "`nothing` got no array"),
     ],
@@ -448,6 +454,24 @@ def test_wrong_arguments_are_refused(
     error = refusal(lambda: getattr(kernels, kernel)[1](*values, **named), code)
     assert wanted in message(error)
     assert not world.compiled
+
+
+def test_a_dtype_that_kernels_lack_is_named_with_those_they_have(
+    kernels: Any, world: Any, array: Any
+) -> None:
+    given = array("")
+    given.dtype = "complex128"
+    error = refusal(lambda: kernels.copy[1](given, array(), 5), "E1027")
+    assert "is an array of `complex128`" in message(error)
+    assert "i8, i16, i32, i64" in error.diagnostics[0].helps[0]
+    assert "f64" in error.diagnostics[0].helps[0]
+
+
+def test_raw_bytes_do_not_tell_their_dtype(kernels: Any, world: Any, array: Any) -> None:
+    given = array("")
+    given.dtype = SimpleNamespace(kind="V")
+    error = refusal(lambda: kernels.copy[1](given, array(), 5), "E1025")
+    assert "tl.typed(array, f32)" in error.diagnostics[0].helps[0]
 
 
 def test_a_misspelled_name_is_guessed(kernels: Any, world: Any, array: Any) -> None:

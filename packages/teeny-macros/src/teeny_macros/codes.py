@@ -151,7 +151,10 @@ E1021 = code(
 )  # fmt: skip
 E1022 = code("E1022", "compiler-not-installed", "no compiler for kernels is installed", LaunchError)
 E1023 = code(
-    "E1023", "invalid-launch-option", "`{name}={value}` is no launch option: {reason}", LaunchError
+    "E1023",
+    "invalid-launch-option",
+    "invalid launch option `{name}={value}`: {reason}",
+    LaunchError,
 )
 E1024 = code("E1024", "missing-type", "`{kernel}` lacks the type of {names}", LaunchError)
 E1025 = code(
@@ -164,6 +167,12 @@ E1026 = code(
     "E1026",
     "unavailable-kernel",
     "the kernel object of `{name}` is not in this process",
+    LaunchError,
+)
+E1027 = code(
+    "E1027",
+    "unsupported-array-dtype",
+    "`{name}` of `{kernel}` is an array of `{found}`, which no kernel can read",
     LaunchError,
 )
 E1040 = code(

@@ -52,7 +52,7 @@ class Launcher:
         """Launch. Also takes `num_warps` and the other options, `stream` and `device`, by name.
 
         Raises:
-            LaunchError: E1003-E1025 for wrong arguments; the device's and compiler's own errors.
+            LaunchError: E1003-E1027 for wrong arguments; the device's and compiler's own errors.
         """
         home = self._home
         fast = home.fast
@@ -405,8 +405,16 @@ def _given(element: Any, value: Any) -> Given:
     if element is None:
         return Given(NONE)
     if isinstance(element, Array):
-        return Given(POINTER, element.dtype)
+        return Given(POINTER, element.dtype, foreign="" if element.dtype else _foreign(value))
     return Given(SCALAR, element.dtype, None if element.typed else value)
+
+
+def _foreign(array: Any) -> str:
+    """The dtype of an array in its library's words; empty for raw bytes, which have none."""
+    dtype = getattr(array, "dtype", None)
+    if dtype is None or getattr(dtype, "kind", "") == "V":
+        return ""
+    return str(dtype)
 
 
 def evaluate_grid(kernel: str, grid: Any, meta: dict[str, Any]) -> Grid:

@@ -33,25 +33,29 @@ class LaunchOptions(NamedTuple):
         for name, value in given.items():
             reason = _fault(name, value)
             if reason:
-                raise E1023.error(name=name, value=value, reason=reason).help(
-                    f"the options are {', '.join(f'`{field}`' for field in self._fields)}"
-                )
+                raise E1023.error(name=name, value=value, reason=reason).help(_remedy(name))
         return self._replace(**given)
+
+
+def _remedy(name: str) -> str:
+    if name in LaunchOptions._field_defaults:
+        return f"without it, it is {LaunchOptions._field_defaults[name]}"
+    return f"the options are {', '.join(f'`{field}`' for field in LaunchOptions._fields)}"
 
 
 def _fault(name: str, value: Any) -> str:
     """What is wrong with an option, empty when nothing is."""
     if name not in LaunchOptions._fields:
-        return "there is none of that name"
+        return "there is no option of that name"
     if name == "enable_fp_fusion":
-        return "" if isinstance(value, bool) else "it is True or False"
+        return "" if isinstance(value, bool) else "it must be True or False"
     if name == "maxnreg" and value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, int):
-        return "it is an integer"
+        return "it must be an integer"
     if name in ("num_warps", "num_ctas"):
         power = value > 0 and value & (value - 1) == 0
         fits = power and value <= MAX_WARPS
-        return "" if fits else f"it is a power of two, at most {MAX_WARPS}"
+        return "" if fits else f"it must be a power of two, at most {MAX_WARPS}"
     lowest = 0 if name == "num_stages" else 1
-    return "" if value >= lowest else f"it is at least {lowest}"
+    return "" if value >= lowest else f"it must be at least {lowest}"

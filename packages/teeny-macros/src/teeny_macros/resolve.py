@@ -19,6 +19,7 @@ from teeny_macros.codes import (
     E1014,
     E1024,
     E1025,
+    E1027,
 )
 from teeny_macros.namespace import dsl_name, dtype_name, literal_text, unwrap_constexpr
 from teeny_macros.signature import CONST, POINTER, SCALAR, UNTYPED
@@ -48,11 +49,13 @@ class Given(NamedTuple):
 
     `kind` is `pointer`, `scalar` or `none`; `dtype` of a Python number is the one it has without an
     annotation, and `number` the number itself, which takes the dtype that the parameter asks for.
+    `foreign` is the dtype of an array in its library's words where kernels have no such dtype.
     """
 
     kind: str
     dtype: str = ""
     number: bool | int | float | None = None
+    foreign: str = ""
 
 
 class Type(NamedTuple):
@@ -88,8 +91,8 @@ class Resolver:
 
     Raises:
         LaunchError: E1007 (another dtype), E1008 (a type variable bound twice), E1009 (outside of
-            its bound), E1010 (an integer that does not fit), E1014 and E1025 (no array, no dtype),
-            E1024.
+            its bound), E1010 (an integer that does not fit), E1014, E1025 and E1027 (no array, no
+            dtype, none that kernels have), E1024.
     """
 
     def __init__(self, kernel: str, parameters: Iterable[Parameter]) -> None:
@@ -171,6 +174,10 @@ class Resolver:
                 name=parameter.name, kernel=self.kernel, found=f"a `{found.dtype}`"
             ).help("pass an array of the device, or a NumPy array")
         if not found.dtype:
+            if found.foreign:
+                raise E1027.error(
+                    name=parameter.name, kernel=self.kernel, found=found.foreign
+                ).help(f"convert it to one of {', '.join((*INTEGERS, *sorted(FLOATS)))}")
             declared = self.declared(parameter)
             error = E1025.error(name=parameter.name, kernel=self.kernel)
             dtype = declared.dtype if declared is not None else "f32"
