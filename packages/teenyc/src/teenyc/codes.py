@@ -116,6 +116,7 @@ E0509 = code("E0509", "failed-program", "program {program} cannot go on: {reason
 E0510 = code(
     "E0510", "invalid-launch-argument", "the interpreter cannot take {what}", LaunchError
 )
+E0511 = code("E0511", "unsupported-atomic", "`{op}` has no form for {dtype}")
 
 # --- E06xx: control flow -------------------------------------------------------------------------
 E0601 = code("E0601", "return-in-loop", "`return` inside a run-time loop")
@@ -180,8 +181,7 @@ E0801 = code(
     "compiling for a CPU needs llvmlite, which cannot be loaded: {reason}",
     ToolchainError,
 )
-E0802 = code("E0802", "unknown-cpu", "`{arch}` is not a CPU that teenyc knows")
-E0803 = code("E0803", "foreign-symbol", "the object needs {names}, which no library provides")
-E0805 = code("E0805", "no-cpu-code", "the CPU back end has no code for `{op}`")
+E0802 = code("E0802", "foreign-symbol", "the object needs {names}, which no library provides")
+E0803 = code("E0803", "no-cpu-code", "the CPU back end has no code for `{op}`")
 
 CODES: tuple[Code, ...] = tuple(row for row in list(globals().values()) if isinstance(row, Code))

@@ -22,17 +22,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from teeny_macros.unit import Unit
+    from teenyc.backend.cpu.compile import Native
     from teenyc.backend.gpu.child import Child, Outcome
     from teenyc.ir.core import Module
     from teenyc.options import Options
 
-_GPU_STAGES = ("mlir", "ttgir", "llvm-ir", "ptx")
+_STAGES = {
+    "cuda": ("mlir", "ttgir", "llvm-ir", "ptx"),
+    "cpu": ("mlir", "clusters", "llvm-ir", "asm", "obj"),
+    "interpret": ("mlir",),
+}
 
 
 class Result(NamedTuple):
     """What compiling one unit gave: the wanted texts by stage, and the seconds each step took.
 
-    `log` is what the back end printed although it succeeded.
+    `log` is what the back end printed although it succeeded; `data` is the object for a CPU.
     """
 
     unit: Unit
@@ -40,6 +45,7 @@ class Result(NamedTuple):
     metadata: Metadata
     timings: tuple[tuple[str, float], ...]
     log: str = ""
+    data: bytes = b""
 
 
 class Timer:
@@ -79,10 +85,8 @@ def find_triton() -> Triton:
 
 
 def require_supported(options: Options) -> None:
-    """Raise E0199 for a target or an output that later versions will have."""
-    if options.target.kind == "cpu":
-        raise E0199.error(what="`--target cpu`").help("`--target interpret` runs on any machine")
-    kinds = _GPU_STAGES if options.target.kind == "cuda" else ("mlir",)
+    """Raise E0199 for an output that the target does not have."""
+    kinds = _STAGES[options.target.kind]
     for kind in options.emit:
         if kind not in kinds:
             raise E0199.error(what=f"`--emit {kind}` for target `{options.target}`").help(
@@ -181,7 +185,37 @@ def _compile(
     metadata = _metadata(
         unit, module, options, triton=triton, outcome=outcome, ptx_version=ptx_version
     )
+    if needs_native(options):
+        native = _compile_native(module, options, timer)
+        texts.update(native.texts)
+        metadata = metadata._replace(
+            arena_bytes=native.arena_bytes, work=native.work, features=native.features
+        )
+        data = native.data if "obj" in options.emit else b""
+        return Result(unit, texts, metadata, tuple(timer.rows), data=data)
     return Result(unit, texts, metadata, tuple(timer.rows), outcome.stderr if outcome else "")
+
+
+def needs_native(options: Options) -> bool:
+    """Whether these options end in the CPU back end."""
+    return options.target.kind == "cpu" and not options.check and options.emit != ("mlir",)
+
+
+def _compile_native(module: Module, options: Options, timer: Timer) -> Native:
+    """The object for a CPU; the module is changed on the way."""
+    with timer.step("load back end"), _our_bug("loading the CPU back end", None):
+        from teenyc.backend.cpu.compile import compile_module
+        from teenyc.backend.cpu.llvm import binding
+
+        binding()
+    with timer.step("back end"), _our_bug("the CPU back end", lambda: ("the passes", module)):
+        return compile_module(
+            module,
+            options.target.arch or "host",
+            options.emit,
+            fusion=_fp_fusion(module, options),
+            checks=options.bounds_checks,
+        )
 
 
 def _lower(unit: Unit, timer: Timer, after: Callable[[str, Module], None] | None) -> Module:
@@ -241,6 +275,7 @@ def _print(module: Module, triton: Triton | None, *, locations: bool) -> str:
         cache_policy_attribute=release.cache_policy_attribute,
         bare_descriptor_type=release.bare_descriptor_type,
         has_negf=release.has_negf,
+        atomic_access=release.atomic_access,
     )
     with _our_bug("printing the module", None):
         return print_module(module, dialect=dialect, locations=locations)

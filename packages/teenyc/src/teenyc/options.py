@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from teeny_macros.artifact import STAGES
-from teeny_macros.target import CUDA_TRIPLE, Target
+from teeny_macros.target import CPU_ARCHS, CUDA_TRIPLE, Target
 from teenyc import env
 from teenyc.backend.gpu.versions import format_ptx_version, parse_ptx_version
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 ERROR_FORMATS = ("human", "json", "github", "concise")
-TARGETS = (CUDA_TRIPLE, "cpu", "interpret")
+# `cpu` is the machine that compiles; the names of CPUs stand for themselves.
+TARGETS = (CUDA_TRIPLE, "cpu", *(name for name in CPU_ARCHS if name != "host"), "interpret")
 PRINTABLE = ("targets", "passes")
 _SWITCHES = {"on": True, "off": False}
 _DEFAULT_EMIT = {"cuda": "ptx", "cpu": "obj", "interpret": "mlir"}
@@ -26,11 +27,14 @@ USAGE = """\
 usage: teenyc UNIT [options]     compile one unit (`-` reads it from standard input)
        teenyc --worker           compile units as they come, JSON lines on standard input and output
 
-  --target TARGET        nvptx64-nvidia-cuda (default), cpu or interpret
-  -C target-cpu=ARCH     architecture, for example sm_90
+  --target TARGET        nvptx64-nvidia-cuda (default), cpu (this machine), x86-64-v3, x86-64-v4,
+                         aarch64, ... (see `--print targets`) or interpret
+  -C target-cpu=ARCH     architecture, for example sm_90; for cpu also x86-64-v3, ...
   -C fp-fusion=on|off    join multiplications and additions (default: as the unit says)
   -C ptx-version=8.4     PTX version, not below what the kernel needs
-  --emit KIND,...        mlir, ttgir, llvm-ir, ptx (default ptx; mlir for interpret)
+  -C bounds-checks=on    on a CPU, an access outside of the arrays given is an error (default: off)
+  --emit KIND,...        mlir, ttgir, llvm-ir, ptx; for a CPU mlir, clusters, llvm-ir, asm, obj
+                         (default: ptx, obj, or mlir for interpret)
   -o FOLDER              where the files go (default: here)
   --check                stop after the checks, write nothing
   --error-format FORMAT  human, json, github or concise
@@ -83,6 +87,7 @@ class Options(NamedTuple):
     ptx_version: int | None = None
     check: bool = False
     print_after: tuple[str, ...] = ()
+    bounds_checks: bool = False
 
     def to_arguments(self) -> list[str]:
         """The arguments of `teenyc` that give these options."""
@@ -93,6 +98,8 @@ class Options(NamedTuple):
             found += ["-C", f"fp-fusion={'on' if self.fp_fusion else 'off'}"]
         if self.ptx_version is not None:
             found += ["-C", f"ptx-version={format_ptx_version(self.ptx_version)}"]
+        if self.bounds_checks:
+            found += ["-C", "bounds-checks=on"]
         return [*found, "--emit", ",".join(self.emit)]
 
 
@@ -143,8 +150,10 @@ def compile_options(command: Command) -> Options:
     """
     codegen = _codegen(command.codegen)
     cpu = codegen.get("target-cpu")
-    if command.target != CUDA_TRIPLE:
-        target = Target.cpu(cpu or "host") if command.target == "cpu" else Target.interpret()
+    if command.target == "interpret":
+        target = Target.interpret()
+    elif command.target != CUDA_TRIPLE:
+        target = Target.cpu(cpu or ("host" if command.target == "cpu" else command.target))
     elif cpu:
         target = Target.cuda(cpu)
     else:
@@ -156,6 +165,8 @@ def compile_options(command: Command) -> Options:
     fusion = codegen.get("fp-fusion")
     if fusion is not None:
         _require_one_of("-C fp-fusion", fusion, tuple(_SWITCHES))
+    checks = codegen.get("bounds-checks", "off")
+    _require_one_of("-C bounds-checks", checks, tuple(_SWITCHES))
     return Options(
         target=target,
         emit=tuple(kind for kind in STAGES if kind in kinds) or (_DEFAULT_EMIT[target.kind],),
@@ -163,6 +174,7 @@ def compile_options(command: Command) -> Options:
         ptx_version=parse_ptx_version(requested) if requested and target.kind == "cuda" else None,
         check=command.check,
         print_after=command.print_after,
+        bounds_checks=_SWITCHES[checks] and target.kind == "cpu",
     )
 
 
@@ -193,7 +205,7 @@ def _codegen(given: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for pair in given:
         key, equals, value = pair.partition("=")
-        _require_one_of("-C", key, ("target-cpu", "fp-fusion", "ptx-version"))
+        _require_one_of("-C", key, ("target-cpu", "fp-fusion", "ptx-version", "bounds-checks"))
         if not equals or not value:
             raise UsageError(f"`-C {key}` needs a value")
         found[key] = value

@@ -15,13 +15,16 @@ if TYPE_CHECKING:
     from teenyc.driver import Result
 
 
-def write_file(folder: str, name: str, text: str) -> str:
-    """Write `text` as UTF-8 and return the path. Raises E0708 when that is impossible."""
+def write_file(folder: str, name: str, text: str | bytes) -> str:
+    """Write `text` (as UTF-8) or bytes and return the path.
+
+    Raises E0708 when that is impossible.
+    """
     path = Path(folder, name)
     aside = path.with_name(f"{name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        aside.write_text(text, encoding="utf-8", newline="\n")
+        aside.write_bytes(text.encode() if isinstance(text, str) else text)
         aside.replace(path)
     except OSError as error:
         with suppress(OSError):  # it may never have come to be
@@ -44,6 +47,8 @@ def write_result(result: Result, target: Target, folder: str) -> dict[str, str]:
         stage: write_file(folder, name + SUFFIXES[stage], text)
         for stage, text in result.texts.items()
     }
+    if result.data:
+        paths["obj"] = write_file(folder, name + SUFFIXES["obj"], result.data)
     if target.kind == "interpret":
         paths["unit"] = write_file(folder, f"{name}.unit", result.unit.render())
     facts = json.dumps(result.metadata.to_json(), indent=1) + "\n"

@@ -135,7 +135,9 @@ class Builder:
         """A shift; by the width or more (or by less than 0) every bit leaves."""
         width = self.same(amount, WIDTHS[x.type])
         inside = self.compare("ult", amount, width)
-        safe = self.select(inside, amount, self.same(amount, WIDTHS[x.type] - 1 if name == "ashr" else 0))
+        safe = self.select(
+            inside, amount, self.same(amount, WIDTHS[x.type] - 1 if name == "ashr" else 0)
+        )
         moved = self.binary(name, x, safe)
         return moved if name == "ashr" else self.select(inside, moved, self.same(x, 0))
 

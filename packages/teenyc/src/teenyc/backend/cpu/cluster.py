@@ -77,7 +77,9 @@ class Cluster:
     @property
     def axis(self) -> int | None:
         """The axis that its reductions run along."""
-        return next((root.op.attrs["axis"] for root in self.roots if isinstance(root, Reduce)), None)
+        return next(
+            (root.op.attrs["axis"] for root in self.roots if isinstance(root, Reduce)), None
+        )
 
 
 class Scalar(NamedTuple):

@@ -31,7 +31,7 @@ def compile_module(
     fusion: bool,
     checks: bool = False,
 ) -> Native:
-    """Compile `module`, which is changed on the way. Raises E0801 to E0805."""
+    """Compile `module`, which is changed on the way. Raises E0801 to E0803, E1040."""
     features = cpus.resolve(arch)
     lowered = lower_module(module, features, fusion=fusion, checks=checks)
     compiled = llvm.compile_text(

@@ -10,7 +10,7 @@ from teenyc.backend.cpu.memory import guarded_load, guarded_store
 from teenyc.backend.cpu.roots import emit_cluster
 from teenyc.backend.cpu.structure import LOAD, SCF_FOR, SCF_IF, STORE
 from teenyc.backend.cpu.text import Val, held_type, number
-from teenyc.codes import E0805
+from teenyc.codes import E0803
 from teenyc.ops import arrays
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _emit_scalar(scope: Scope, op: Operation) -> None:
             mask = values[2] if len(values) > 2 else None
             guarded_store(scope, c, values[0], values[1], mask, element)
     elif op.opdef.cpu is None:
-        raise E0805.error(op=op.name)
+        raise E0803.error(op=op.name)
     else:
         scope.scalar_operation(op)
 
@@ -73,7 +73,9 @@ def _type(value: Value) -> str:
 class _Carried:
     """The phis of a loop's head: scalars by their arguments, pointers of slots that swap."""
 
-    def __init__(self, scope: Scope, step: Structured, args: list[Value], inits: list[Value]) -> None:
+    def __init__(
+        self, scope: Scope, step: Structured, args: list[Value], inits: list[Value]
+    ) -> None:
         self.scope = scope
         self.slots = [slot for slot in step.slots if not slot.in_place]
         self.scalars: list[tuple[int, Value, Val]] = []

@@ -33,7 +33,7 @@ from teenyc.backend.cpu.structure import (
     VIEWS,
 )
 from teenyc.backend.cpu.text import WIDTHS, Section, Val, number, vector
-from teenyc.codes import E0805
+from teenyc.codes import E0803
 from teenyc.ops import arith, arrays, compare
 from teenyc.types import shape_of
 
@@ -93,10 +93,7 @@ class Evaluator:
             if self._find(key) is not None:
                 pending.pop()
                 continue
-            needs = [
-                (x, self._normal(x, how))
-                for x, how in self._operands(at, through)
-            ]
+            needs = [(x, self._normal(x, how)) for x, how in self._operands(at, through)]
             missing = [need for need in needs if self._find((id(need[0]), need[1])) is None]
             if missing:
                 pending += missing
@@ -149,7 +146,7 @@ class Evaluator:
             assert place is not None
             return self.read(place, seen, shape_of(value.type))
         if op.opdef.cpu is None:
-            raise E0805.error(op=op.name)
+            raise E0803.error(op=op.name)
         self.scope.work += op.opdef.cost * self.elements
         return op.opdef.cpu(self.c, op, *operands)  # type: ignore[no-any-return]
 
@@ -365,9 +362,7 @@ class Evaluator:
     def choose(self, real: str, slot: str) -> str:
         """The pointer that the body uses."""
         name = f"%{self.scope.label('at')}"
-        self.nest.strip_phis.append(
-            f"  {name} = phi ptr [{real}, %{{pre}}], [{slot}, %{{fill}}]"
-        )
+        self.nest.strip_phis.append(f"  {name} = phi ptr [{real}, %{{pre}}], [{slot}, %{{fill}}]")
         return name
 
     # --- tests ------------------------------------------------------------------------------------

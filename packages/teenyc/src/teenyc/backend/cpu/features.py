@@ -8,8 +8,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+from teeny_macros.codes import E1040
+from teeny_macros.target import CPU_ARCHS
 from teenyc.backend.cpu import llvm
-from teenyc.codes import E0802
 
 # name -> (triple prefix, CPU, features)
 _NAMED = {
@@ -19,7 +20,6 @@ _NAMED = {
     "x86-64-v4": ("x86_64", "x86-64-v4", ""),
     "aarch64": ("aarch64", "generic", "+neon"),
 }
-ARCHS = ("host", *_NAMED)
 _V3 = frozenset(("avx", "avx2", "fma", "f16c"))
 _IMPLIED = {
     "x86-64": frozenset[str](),
@@ -60,11 +60,11 @@ class Features(NamedTuple):
 
 @lru_cache(maxsize=8)
 def resolve(arch: str) -> Features:
-    """The features of a target's architecture. Raises E0802 for one that is not known."""
+    """The features of a target's architecture. Raises E1040 for one that is not known."""
     if arch == "host":
         return _host()
     if arch not in _NAMED:
-        raise E0802.error(arch=arch).help(f"one of {', '.join(ARCHS)}")
+        raise E1040.error(arch=arch).help(f"one of {', '.join(CPU_ARCHS)}")
     machine, cpu, flags = _NAMED[arch]
     return Features(llvm.triple_for(machine), cpu, flags, _IMPLIED[arch])
 

@@ -46,7 +46,9 @@ def lanes(output: Output, kind: str, size: int) -> str:
     name = f"teeny.{kind}.{size * 8}"
     if name not in output.helpers:
         type_ = f"i{size * 8}"
-        source = _address("source", "%from") if kind == "gather" else _lane("source", "%from", type_)
+        source = (
+            _address("source", "%from") if kind == "gather" else _lane("source", "%from", type_)
+        )
         target = _address("target", "%to") if kind == "scatter" else _lane("target", "%to", type_)
         body = source + _LOAD.format(type=type_, source="%source", size=size)
         body += target + _STORE.format(type=type_, target="%target", size=size)

@@ -84,9 +84,7 @@ class _At:
         self.at = block.ops.index(before) if before is not None else 0
         self.loc = loc.loc
 
-    def put(
-        self, opdef: OpDef, operands: list[Value], type_: IRType, **attrs: object
-    ) -> Value:
+    def put(self, opdef: OpDef, operands: list[Value], type_: IRType, **attrs: object) -> Value:
         op = Operation(opdef, operands, [type_], attrs, (), self.loc)
         op.parent = self.block
         self.block.ops.insert(self.at, op)

@@ -83,7 +83,7 @@ def compile_text(text: str, features: Features, *, want_ir: bool, want_asm: bool
     builder = found.create_pass_builder(machine, options)
     manager = found.create_new_module_pass_manager()
     for name in _PASSES:
-        getattr(manager, f"add_{name}_pass" if name != "always_inliner" else "add_always_inliner_pass")()
+        getattr(manager, f"add_{name}_pass")()
     manager.run(module, builder)
     ir = str(module) if want_ir else ""
     asm = machine.emit_assembly(module) if want_asm else ""

@@ -67,7 +67,9 @@ def lower_module(
     ]
     whole = "\n".join(part for part in parts if part)
     declared = [line for line in sorted(output.declares) if line not in whole]
-    return Lowered("\n".join([*declared, whole]), arena_bytes, int(scope.work), "\n".join(scope.dump))
+    return Lowered(
+        "\n".join([*declared, whole]), arena_bytes, int(scope.work), "\n".join(scope.dump)
+    )
 
 
 def _bind_arguments(scope: Scope, function: Function, entry: Section) -> None:

@@ -38,9 +38,7 @@ def mask_bits(c: Builder, mask: Val, level: int) -> Val:
     return c.put(f"zext {bits} to i64", "i64", 0, level)
 
 
-def masked_load(
-    scope: Scope, c: Builder, at: str, mask: Val, other: Val, level: int
-) -> Val:
+def masked_load(scope: Scope, c: Builder, at: str, mask: Val, other: Val, level: int) -> Val:
     """The strip at `at` where `mask` holds, elsewhere `other`."""
     type_, lanes = other.type, other.lanes
     if WIDTHS[type_] >= c.output.features.masked:
@@ -78,7 +76,9 @@ def _masked(c: Builder, name: str, at: str, mask: Val, other: Val, level: int) -
 def copy(c: Builder, to: str, source: str, mask: Val, size: int, level: int) -> None:
     """Copy the lanes of `mask` from one pointer to another."""
     bits = mask_bits(c, mask, level)
-    c.do(f"call void {helpers.lanes(c.output, 'copy', size)}(ptr {to}, ptr {source}, {bits})", level)
+    c.do(
+        f"call void {helpers.lanes(c.output, 'copy', size)}(ptr {to}, ptr {source}, {bits})", level
+    )
 
 
 def gather(scope: Scope, c: Builder, addresses: Val, mask: Val, other: Val, level: int) -> Val:

@@ -142,9 +142,7 @@ class Nest:
             main.open(fill_label)
             main.lines += [*self.fill.lines, f"  br label %{body_label}"]
         main.open(body_label)
-        main.lines += [
-            phi.format(pre=before_body, fill=self.fill.label) for phi in self.strip_phis
-        ]
+        main.lines += [phi.format(pre=before_body, fill=self.fill.label) for phi in self.strip_phis]
         main.lines += self.body.lines
         main.label = self.body.label
         if test is not None and self.has_drain:

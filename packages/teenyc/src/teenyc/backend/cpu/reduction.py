@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from teenyc.backend.cpu.builder import Builder
 from teenyc.backend.cpu.memory import store
 from teenyc.backend.cpu.text import WIDTHS, Val, held_type, number, vector
-from teenyc.codes import E0805
+from teenyc.codes import E0803
 from teenyc.ops import arith, arrays
 from teenyc.types import shape_of
 
@@ -46,7 +46,11 @@ def _neutral(op: Operation) -> float | None:
     """The neutral element of a combining region that is one known operation."""
     ops = op.regions[0].block.ops
     args = op.regions[0].block.args
-    if len(op.operands) != 1 or len(ops) != 2 or sorted(map(id, ops[0].operands)) != sorted(map(id, args)):
+    if (
+        len(op.operands) != 1
+        or len(ops) != 2
+        or sorted(map(id, ops[0].operands)) != sorted(map(id, args))
+    ):
         return None
     element = arrays.element_name(op.operands[0].type)
     if ops[0].opdef in (arith.MAXSI, arith.MINSI) and element != "i1":
@@ -60,7 +64,7 @@ def combine(c: Builder, region: Region, left: list[Val], right: list[Val]) -> li
     values = {id(arg): x for arg, x in zip(region.block.args, (*left, *right), strict=True)}
     for op in region.block.ops[:-1]:
         if op.opdef.cpu is None:
-            raise E0805.error(op=f"{op.name}` in a combining function of `tt.reduce")
+            raise E0803.error(op=f"{op.name}` in a combining function of `tt.reduce")
         values[id(op.result)] = op.opdef.cpu(c, op, *(values[id(x)] for x in op.operands))
     lanes = left[0].lanes
     return [c.splat(values[id(x)], lanes) for x in region.block.ops[-1].operands]

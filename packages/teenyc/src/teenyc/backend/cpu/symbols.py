@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from teenyc.codes import E0803
+from teenyc.codes import E0802
 
 ALLOWED = frozenset(("fmod", "fmodf", "memcpy", "memset", "memmove"))
 _ELF = b"\x7fELF"
@@ -34,9 +34,9 @@ def undefined_symbols(data: bytes) -> frozenset[str]:
 
 
 def check_symbols(data: bytes) -> None:
-    """Raise E0803 where an object refers to anything that is not allowed."""
+    """Raise E0802 where an object refers to anything that is not allowed."""
     unknown = sorted(undefined_symbols(data) - ALLOWED)
     if unknown:
-        raise E0803.error(names=", ".join(unknown)).help(
+        raise E0802.error(names=", ".join(unknown)).help(
             "this is a bug of the CPU back end: please report it with the kernel"
         )
