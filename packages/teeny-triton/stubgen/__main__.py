@@ -6,9 +6,12 @@ import sys
 from pathlib import Path
 
 from stubgen.reader import read_module
-from stubgen.writer import module_stub, package_stub, surface
+from stubgen.writer import module_stub, package_stub, part_stub, surface
 
 PACKAGE = Path(__file__).parents[1] / "src" / "teeny_triton"
+# Views of the flat module that Triton's users know, and the files whose functions each shows.
+PARTS = ("math", "extra/libdevice", "extra/cuda/libdevice")
+FAMILIES = ("math", "libdevice")
 HOST = ("Const", "DeviceArray", "auto", "constexpr", "typed")
 
 
@@ -23,6 +26,9 @@ def outputs() -> dict[Path, str]:
     found[PACKAGE / "__init__.pyi"] = package_stub(
         modules, "The kernel language: `import teeny_triton as tl`.", HOST
     )
+    for part in PARTS:
+        doc = f"`tl.{part.replace('/', '.')}`: the elementwise functions."
+        found[PACKAGE / f"{part}.pyi"] = part_stub(modules, doc, FAMILIES)
     found[PACKAGE / "_surface.py"] = surface(modules, HOST)
     return found
 

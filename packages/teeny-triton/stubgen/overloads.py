@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from stubgen.reader import Function, Parameter, Rule
 
 NARROW = {
-    "signed": ("i1", "i8", "i16"),
-    "unsigned": ("u8", "u16"),
+    "signed": ("i8", "i16"),
+    "unsigned": ("i1", "u8", "u16"),
     "ints": ("i1", "i8", "i16", "u8", "u16"),
     "floats": ("f16", "bf16", "f8e4m3", "f8e5m2"),
 }
 # `self` of a method that exists for some dtypes only. A protocol, because mypy does not check the
 # bound of a type variable in an explicit self type.
-OF = {"N": "Of[Num]", "F": "Of[Float]"}
+OF = {"N": "Of[Num]", "F": "Of[Float]", "I": "Of[Int]"}
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ def axis(rank: int) -> str:
 
 def _expanded(text: str) -> str:
     text = re.sub(r"\bShape(\d)", lambda match: shape(int(match[1])), text)
+    text = re.sub(r"\bAxis(\d)", lambda match: axis(int(match[1])), text)
     text = text.replace("AnyShape", "list[int] | Sides")
     return re.sub(r"\bMask\b", "Tensor[i1, R] | i1", text)
 
@@ -102,13 +103,36 @@ def _reduced(
 def _reduction(function: Function, rule: Rule) -> Iterator[Signature]:
     name = function.parameters[0].name
     has_dtype = any(parameter.name == "dtype" for parameter in function.parameters)
+    takes_all = function.parameters[1].default is not None or not rule.values
     own: dict[str, str] = {"dtype": "None"} if has_dtype else {}
     for group, result in rule.types.items():
         yield from _reduced(name, " | ".join(NARROW[group]), result, own, exact=False)
-    element = "E" if name == "self" else "N"
-    yield from _reduced(name, element, element, own, exact=True)
+    element = "E" if name == "self" else "N" if rule.types or rule.values else "E"
+    result = rule.values[0] if rule.values else element
+    for signature in _reduced(name, element, result, own, exact=True):
+        if takes_all or signature.types["axis"] != "None":
+            yield signature
     if has_dtype:
         yield from _reduced(name, "Any", "X", {"dtype": "type[X]"}, exact=False)
+
+
+def _indices(function: Function, rule: Rule) -> Iterator[Signature]:
+    """The forms of a reduction that gives (value, index)."""
+    name = function.parameters[0].name
+    chosen = {"return_indices": "Literal[True]"}
+    element = "E" if name == "self" else "N"
+    for before, after in (*rule.types.items(), (element, element)):
+
+        def form(rank: str, axis_: str, result: str, keep: str, own: str = before) -> Signature:
+            types = {name: f"Tensor[{own}, {rank}]", "axis": axis_, "keep_dims": keep, **chosen}
+            return Signature(types, result)
+
+        yield form("R1", axis(1), f"tuple[{after}, i32]", "Literal[False]")
+        for rank in (2, 3):
+            pair = f"tuple[Tensor[{after}, R{rank - 1}], Tensor[i32, R{rank - 1}]]"
+            yield form(f"R{rank}", axis(rank), pair, "Literal[False]")
+        kept = f"tuple[Tensor[{after}, R], Tensor[i32, R]]"
+        yield form("R", axis(3), kept, "Literal[True]")
 
 
 RULES: dict[str, Callable[[Function, Rule], Iterator[Signature]]] = {
@@ -116,6 +140,7 @@ RULES: dict[str, Callable[[Function, Rule], Iterator[Signature]]] = {
     "elementwise": _elementwise,
     "binary": _binary,
     "reduction": _reduction,
+    "indices": _indices,
 }
 
 
@@ -135,12 +160,12 @@ def as_method(method: Function, function: Function) -> Function:
             if not receiver.startswith("Tensor["):
                 continue  # the scalar form: scalars have their own class
             receiver = receiver.partition(" | ")[0].replace("Any]", "R]").replace("[Any", "[E")
-            bound = re.fullmatch(r"Tensor\[([NF]), R\]", receiver)
+            bound = re.fullmatch(r"Tensor\[([NFI]), R\]", receiver)
             if bound is not None:
                 receiver = OF[bound[1]]
-            receiver = re.sub(r"^Tensor\[[NF],", "Tensor[E,", receiver)
-            types = {"self": receiver, **types}
-            types["returns"] = re.sub(r"\b[NF]\b", "E", types["returns"])
+            receiver = re.sub(r"^Tensor\[[NFI],", "Tensor[E,", receiver)
+            own = {name: re.sub(r"\b[NFI]\b", "E", type_) for name, type_ in types.items()}
+            types = {"self": receiver, **own}
         rules.append(replace(rule, types=types))
     known = {parameter.name: parameter for parameter in function.parameters}
     parameters = tuple(
@@ -169,7 +194,11 @@ def render_parameters(function: Function, signature: Signature) -> str:
         type_ = signature.types.get(parameter.name, parameter.annotation)
         if parameter.variadic:
             parts += _variadic(parameter, type_ or "")
+            keyword_only = parts[-1].startswith("*")
             continue
+        if parameter.keyword_only and not keyword_only:
+            parts.append("*")
+            keyword_only = True
         if parameter.name == "self":
             parts.append("self" if type_ in {None, "Tensor[E, R]"} else f"self: {type_}")
             continue
@@ -186,7 +215,12 @@ def render_parameters(function: Function, signature: Signature) -> str:
 
 
 def _variadic(parameter: Parameter, type_: str) -> list[str]:
-    """`*shape` as one tuple, or (rule `*2`) as so many numbers; positional either way."""
+    """`*shape` as one tuple, or (rule `*2`) as so many numbers; positional either way.
+
+    A rule `*T` stays one: `*args: T`.
+    """
+    if type_.startswith("*") and not type_[1:].isdigit():
+        return [f"*{parameter.name}: {_expanded(type_[1:])}"]
     if type_.startswith("*"):
         return [*(f"{parameter.name}_{number}: int" for number in range(int(type_[1:]))), "/"]
     return [f"{parameter.name}: {_expanded(type_)}", "/"]

@@ -20,6 +20,7 @@ class Parameter:
     annotation: str | None = None
     default: str | None = None
     variadic: bool = False
+    keyword_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,10 @@ def _parameters(arguments: ast.arguments) -> tuple[Parameter, ...]:
     ]
     if arguments.vararg is not None:
         rows.append(Parameter(arguments.vararg.arg, variadic=True))
-    assert not arguments.kwonlyargs, "keyword-only parameters are not part of the text"
+    for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        assert default is not None, "a keyword-only parameter has a default"
+        annotation, text = _text(argument.annotation), ast.unparse(default)
+        rows.append(Parameter(argument.arg, annotation, text, keyword_only=True))
     assert arguments.kwarg is None, "** is not part of the text"
     return tuple(rows)
 
@@ -122,8 +126,8 @@ def _function(node: ast.FunctionDef) -> Function:
     last = node.body[-1]
     calls = None
     if isinstance(last, ast.Return) and isinstance(last.value, ast.Call):
-        assert isinstance(last.value.func, ast.Name), node.name
-        calls = last.value.func.id
+        called = last.value.func
+        calls = called.id if isinstance(called, ast.Name) else None
     return Function(
         node.name,
         _parameters(node.args),
@@ -155,7 +159,8 @@ def read_module(path: Path) -> Module:
     aliases: list[tuple[str, str]] = []
     for statement in tree.body:
         if isinstance(statement, ast.FunctionDef):
-            functions.append(_function(statement))
+            if not statement.name.startswith("_"):
+                functions.append(_function(statement))
         elif isinstance(statement, ast.ClassDef):
             classes.append(_class(statement))
         elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name):

@@ -81,6 +81,7 @@ from teeny_triton.triton.types import Mismatch, Ptr
 
 """,
     "types": """\
+from collections.abc import Callable
 from typing import Any, Generic, Literal, Protocol, TypeVar, overload
 
 from typing_extensions import deprecated
@@ -154,6 +155,10 @@ def _used(body: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if re.search(rf"\b{name}\b", code)]
 
 
+def _from(module: str, names: list[str]) -> str:
+    return f"from {module} import {', '.join(names)}\n" if names else ""
+
+
 def _import(module: str, names: list[str]) -> str:
     return f"from teeny_triton.triton.{module} import {', '.join(names)}\n" if names else ""
 
@@ -184,7 +189,7 @@ def module_stub(module: Module, modules: Mapping[str, Module]) -> str:
         typing = _used(body, ("Any", "Literal", "overload"))
         types = [item.name for item in modules["types"].classes]
         imports = (
-            ("from collections.abc import Iterator\n" if "Iterator[" in body else "")
+            _from("collections.abc", _used(body, ("Callable", "Iterator")))
             + (f"from typing import {', '.join(typing)}\n\n" if typing else "\n")
             + _import("dtypes", _used(body, dtypes))
             + _import("enums", _used(body, modules["enums"].names))
@@ -200,8 +205,20 @@ def package_stub(modules: Mapping[str, Module], doc: str, host: Iterable[str]) -
         lines.append(f"from teeny_triton.triton.{module.name} import (")
         lines += [f"    {name} as {name}," for name in module.names]
         lines.append(")")
+    lines.append("from teeny_triton import extra as extra, math as math")
     exported = public_names(modules, host)
     lines += ["", "__all__ = [", *(f'    "{name}",' for name in exported), "]"]
+    return HEADER.format(doc=doc) + "\n".join(lines) + "\n"
+
+
+def part_stub(modules: Mapping[str, Module], doc: str, families: tuple[str, ...]) -> str:
+    """A namespace that shows the functions of the files whose names begin so."""
+    lines: list[str] = []
+    for module in modules.values():
+        if module.name.startswith(families):
+            lines.append(f"from teeny_triton.triton.{module.name} import (")
+            lines += [f"    {function.name} as {function.name}," for function in module.functions]
+            lines.append(")")
     return HEADER.format(doc=doc) + "\n".join(lines) + "\n"
 
 

@@ -6,6 +6,7 @@ import ast
 import inspect
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,9 @@ from teeny_triton.triton_lang import TRITON, TRITON_SHA, from_source, load
 
 PACKAGE = Path(embed.__file__).parent
 TREE = ast.parse(TRITON, feature_version=(3, 11))
-FUNCTIONS = {node.name: node for node in TREE.body if isinstance(node, ast.FunctionDef)}
+DEFINITIONS = {node.name: node for node in TREE.body if isinstance(node, ast.FunctionDef)}
+# The language keeps names with an underscore to itself: parts of its composite functions.
+FUNCTIONS = {name: node for name, node in DEFINITIONS.items() if not name.startswith("_")}
 CLASSES = {node.name: node for node in TREE.body if isinstance(node, ast.ClassDef)}
 METHODS = [node for node in CLASSES["Tensor"].body if isinstance(node, ast.FunctionDef)]
 # Parameters that Triton dropped in 3.9.
@@ -26,7 +29,11 @@ NOT_OPERATIONS = {
     *("TRITON_MAX_TENSOR_NUMEL", "block_type", "const", "constexpr_type", "dtype", "extra", "math"),
     *("pi32_t", "pointer_type", "slice", "tensor", "tensor_descriptor", "tuple", "void"),
 }
-COMPOSITE = {"cdiv", "zeros", "zeros_like", "sigmoid", "softmax"}
+COMPOSITE = {
+    *("cdiv", "zeros", "zeros_like", "sigmoid", "softmax", "sum", "max", "min", "argmax", "argmin"),
+    *("xor_sum", "reduce_or", "cumsum", "cumprod", "sort", "topk", "bitonic_merge", "flip"),
+    *("view", "ravel", "unsqueeze", "squeeze", "interleave"),
+}
 
 
 def body(node: ast.FunctionDef) -> list[ast.stmt]:
@@ -39,6 +46,7 @@ def is_primitive(node: ast.FunctionDef) -> bool:
     return len(statements) == 1 and ast.unparse(statements[0]) == "..."
 
 
+@cache
 def stub_functions(path: Path) -> dict[str, list[ast.FunctionDef]]:
     found: dict[str, list[ast.FunctionDef]] = {}
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -144,8 +152,11 @@ def test_a_method_is_primitive_or_hands_its_parameters_on(node: ast.FunctionDef)
     if node.name == call.func.id:
         assert [name for name, _ in own[1:]] == [name for name, _ in owner[1:]]
     handed = [ast.unparse(argument) for argument in call.args]
-    rest = [f"*{node.args.vararg.arg}"] if node.args.vararg is not None else []
-    assert handed == [name for name, _ in own] + rest
+    handed += [f"{keyword.arg}={ast.unparse(keyword.value)}" for keyword in call.keywords]
+    named = [argument.arg for argument in node.args.kwonlyargs]
+    wanted = [name for name, _ in own if name not in named]
+    wanted += [f"*{node.args.vararg.arg}"] if node.args.vararg is not None else []
+    assert handed == wanted + [f"{name}={name}" for name in named]
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
@@ -163,6 +174,7 @@ def test_the_stub_has_the_texts_parameters_and_defaults(name: str) -> None:
         found = parameters(overload)
         if node.args.vararg is None:
             assert [row for row, _ in found] == list(defaults)
+        assert not node.args.kwonlyargs or overload.args.kwonlyargs
         for parameter, default in found:
             assert default in {None, defaults.get(parameter)}
     docs = [ast.get_docstring(overload) for overload in stubs[name]]
@@ -184,18 +196,32 @@ def test_the_generated_files_are_fresh() -> None:
 
 def test_parameters_are_those_of_triton() -> None:
     language = pytest.importorskip("triton.language", reason="triton is not installed")
+    from triton.language.extra.cuda import libdevice
+
     for name, node in FUNCTIONS.items():
         if name == "elem":
             continue
-        theirs = getattr(language, name)
+        theirs = getattr(language, name, None) or getattr(libdevice, name)
         theirs = theirs.__init__ if inspect.isclass(theirs) else getattr(theirs, "fn", theirs)
         signature = inspect.signature(theirs).parameters
         names = [row for row in signature if not row.startswith("_") and row != "self"]
         own = [row for row, _ in parameters(node)]
         if node.args.vararg is not None:
-            own.append(node.args.vararg.arg)
+            own.insert(len(own) - len(node.args.kwonlyargs), node.args.vararg.arg)
         assert [row for row in own if row in names] == names, name
         assert set(own) - set(names) <= BLOCK_POINTERS, name
+
+
+def test_the_whole_of_libdevice_is_in_the_language() -> None:
+    pytest.importorskip("triton.language", reason="triton is not installed")
+    from triton.language.extra.cuda import libdevice
+
+    theirs = {name for name in vars(libdevice) if name != "core" and name[0] != "_"}
+    assert theirs <= set(dir(teeny_triton.math))
+    assert teeny_triton.extra.libdevice.tanh is teeny_triton.tanh
+    assert teeny_triton.extra.cuda.libdevice.exp is teeny_triton.exp
+    with pytest.raises(AttributeError):
+        _ = teeny_triton.math.load
 
 
 def test_what_triton_has_and_the_language_lacks_is_listed() -> None:

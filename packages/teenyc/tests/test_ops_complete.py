@@ -15,7 +15,7 @@ from teenyc import ops
 from teenyc.ir.opdef import HANDLERS, REGISTRY, Effects, OpDef
 
 # Lowered by the front end: the iterables of `for`, and what is known of a value without any code.
-OF_THE_FRONT_END = {"range", "static_range", "Tensor.shape", "Tensor.dtype"}
+OF_THE_FRONT_END = {"range", "static_range", "Tensor.shape", "Tensor.dtype", "Tensor.numel"}
 # A method of the text that is an operator.
 AS_OPERATORS = {"Tensor.__getitem__": "operator.getitem"}
 OPERATORS = [

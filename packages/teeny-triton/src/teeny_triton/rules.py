@@ -68,9 +68,18 @@ def binary(function: Callable[..., object]) -> DslFunction:
     return _mark(function)
 
 
-def reduction(**small: str) -> Decorator:
-    """A reduction over an axis; `small` names the result's dtype for groups of narrow dtypes."""
-    del small
+def reduction(result: str = "", **small: str) -> Decorator:
+    """A reduction over an axis; `small` names the result's dtype for groups of narrow dtypes.
+
+    `result` is the dtype that every element type gives.
+    """
+    del result, small
+    return _mark
+
+
+def indices(**wider: str) -> Decorator:
+    """A reduction that gives (value, index) with `return_indices=True`; `wider` as in reduction."""
+    del wider
     return _mark
 
 

@@ -1,16 +1,18 @@
 """What a name stands for while a kernel is lowered.
 
-Compile-time values are plain Python objects (int, float, bool, str, None, tuple, `DType`, `EnumMember`);
-run-time values are `RuntimeValue`s. Handlers in `teenyc.ops` take and return both.
+Compile-time values are plain Python objects (int, float, bool, str, None, tuple, `DType`,
+`EnumMember`); run-time values are `RuntimeValue`s. Handlers in `teenyc.ops` take and return both.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from teenyc.types import PointerDType
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from teenyc.ir.core import Value
     from teenyc.types import AnyDType
 
@@ -54,10 +56,29 @@ class RuntimeValue:
         return f"RuntimeValue({self.describe()})"
 
 
+class FunctionValue:
+    """A function given as an argument, such as the combine function of `reduce`.
+
+    `call(values)` lowers its body where the builder stands and returns what it returns;
+    `parameters` are the names in its signature.
+    """
+
+    __slots__ = ("call", "name", "parameters")
+
+    def __init__(
+        self, name: str, parameters: tuple[str, ...], call: Callable[[Sequence[RuntimeValue]], Any]
+    ) -> None:
+        self.name = name
+        self.parameters = parameters
+        self.call = call
+
+
 def describe(value: object) -> str:
     """How errors spell a value of either kind."""
     if isinstance(value, RuntimeValue):
         return value.describe()
+    if isinstance(value, FunctionValue):
+        return f"function `{value.name}`"
     if isinstance(value, EnumMember):
         return f"{value.enum}.{value.name}"
     return f"compile-time {type(value).__name__} {value!r}"

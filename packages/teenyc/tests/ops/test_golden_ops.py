@@ -16,6 +16,7 @@ from teeny_macros.target import Target
 from teeny_triton.triton_lang import TRITON
 from teenyc.driver import compile_text
 from teenyc.ir.opdef import HANDLERS
+from teenyc.ops.libdevice import TABLE
 from teenyc.options import Options
 
 if TYPE_CHECKING:
@@ -33,6 +34,15 @@ columns = tl.arange(0, 32)
 x = tl.load(x_ptr + rows[:, None] * 32 + columns[None, :])
 """
 
+
+def _body(expression: str) -> str:
+    place = "o[:, None] * 16 + o[None, :]" if "None" in expression else "o"
+    return (
+        "o = tl.arange(0, 16)\nx = tl.load(x_ptr + o)\ny = tl.load(y_ptr + o)\n"
+        f"tl.store(out_ptr + {place}, {expression})"
+    )
+
+
 WRITTEN: dict[str, tuple[str, str]] = {
     "program_id": (X, "tl.store(out_ptr + tl.program_id(0), tl.program_id(2))"),
     "num_programs": (X, "tl.store(out_ptr, tl.num_programs(tl.Axis.Y))"),
@@ -49,6 +59,67 @@ tl.store(out_ptr + o, x.to(bf16).to(i1).to(u8).to(f64).to(f16))
 tl.store(out_ptr + o, x.to(f32).to(f16, fp_downcast_rounding="rtz"))
 tl.store(out_ptr + o, tl.cast(x, i16, bitcast=True))""",
     ),
+    **{
+        f"atomic_{name}": (
+            "x_ptr: Ptr[f32], i_ptr: Ptr[i32], n: i32",
+            f"""\
+o = tl.arange(0, 16)
+old = tl.atomic_{name}(x_ptr + o, 1, mask=o < n)
+tl.atomic_{name}(i_ptr + o, old, sem="relaxed", scope="sys")
+tl.atomic_{name}(i_ptr, n)""",
+        )
+        for name in ("add", "max", "min", "xchg")
+    },
+    **{
+        f"atomic_{name}": (
+            "i_ptr: Ptr[u32], l_ptr: Ptr[i64], n: i32",
+            f"""\
+o = tl.arange(0, 16)
+old = tl.atomic_{name}(i_ptr + o, 1, mask=o < n, sem="release", scope="cta")
+tl.atomic_{name}(l_ptr + o, old)""",
+        )
+        for name in ("and", "or", "xor")
+    },
+    "atomic_cas": (
+        "i_ptr: Ptr[i32], x_ptr: Ptr[f32], n: i32",
+        """\
+o = tl.arange(0, 16)
+tl.atomic_cas(i_ptr + o, 0, o, sem="acquire")
+while tl.atomic_cas(i_ptr, 0, 1) == 1:
+    pass""",
+    ),
+    "atomic_load": (
+        "i_ptr: Ptr[i32], x_ptr: Ptr[f32], n: i32",
+        """\
+o = tl.arange(0, 16)
+x = tl.atomic_load(x_ptr + o, mask=o < n)
+tl.store(x_ptr + o, x + tl.atomic_load(i_ptr, sem="relaxed"))""",
+    ),
+    "atomic_store": (
+        "i_ptr: Ptr[i32], x_ptr: Ptr[f32], n: i32",
+        """\
+o = tl.arange(0, 16)
+tl.atomic_store(x_ptr + o, 1.0, mask=o < n)
+tl.atomic_store(i_ptr, n, sem="relaxed", scope="sys")""",
+    ),
+    "fma": (ELEMENTWISE, _body("tl.fma(x, y, 2.0)")),
+    "fdiv": (
+        ELEMENTWISE,
+        _body("tl.fdiv(x, y) + tl.fdiv(x, y, ieee_rounding=True) + tl.fdiv(x, 3.0, approx=True)"),
+    ),
+    "clamp": (
+        "x_ptr: Ptr[f16], y_ptr: Ptr[f16], out_ptr: Ptr[f16], n: i32",
+        """\
+o = tl.arange(0, 16)
+x, y = tl.load(x_ptr + o), tl.load(y_ptr + o)
+x = tl.clamp(x, -1.0, y) + tl.clamp(x, y, 1.0, propagate_nan=tl.PropagateNan.ALL)
+tl.store(out_ptr + o, x * tl.clamp(n, 0, 7))""",
+    ),
+    "umulhi": (INTS, _body("tl.umulhi(x, y)")),
+    "add": (INTS, _body("tl.add(x, y, sanitize_overflow=False)")),
+    "sub": (INTS, _body("tl.sub(x, 1, sanitize_overflow=False)")),
+    "mul": (INTS, _body("tl.mul(x, y)")),
+    "to_tensor": (X, "tl.store(out_ptr, tl.to_tensor(2.5) + tl.to_tensor(1))"),
     "elem": (
         "x_ptr: Ptr[f32], out_ptr: Ptr[f16]",
         "tl.store(out_ptr, tl.load(x_ptr).to(tl.elem(out_ptr)))",
@@ -100,6 +171,99 @@ tl.store(x_ptr, n, mask=n > 1)""",
             "tl.store(out_ptr + a * 16 + b, 0.0)"
         ),
     ),
+    "argmax": (
+        "x_ptr: Ptr[f32], out_ptr: Ptr[i32]",
+        MATRIX + "tl.store(out_ptr + rows, tl.argmax(x, 1))\n"
+        "tl.store(out_ptr + columns, x.argmax(0, tie_break_left=False))",
+    ),
+    "argmin": (
+        "x_ptr: Ptr[i32], out_ptr: Ptr[i32]",
+        MATRIX + "tl.store(out_ptr + rows, tl.argmin(x, -1))",
+    ),
+    "xor_sum": (INTS, MATRIX + "tl.store(out_ptr, tl.xor_sum(x))"),
+    "reduce_or": (INTS, MATRIX + "tl.store(out_ptr + rows, tl.reduce_or(x, 1))"),
+    "reduce": (
+        "x_ptr: Ptr[f32], out_ptr: Ptr[f32]",
+        MATRIX + "total, product = tl.reduce((x, x * 2), 1, lambda a, b, c, d: (a + c, b * d))\n"
+        "tl.store(out_ptr + rows, total + product)\n"
+        "tl.store(out_ptr + columns, tl.reduce(x, 0, tl.maximum, keep_dims=True).reshape(32))",
+    ),
+    "associative_scan": (
+        X,
+        MATRIX
+        + "a, b = tl.associative_scan((x, x), 1, lambda a, b, c, d: (a * c, b * c + d), True)\n"
+        + "tl.store(out_ptr + rows[:, None] * 32 + columns[None, :], a + b)",
+    ),
+    "cumsum": (
+        "x_ptr: Ptr[i8], out_ptr: Ptr[i32]",
+        MATRIX + "tl.store(out_ptr + rows[:, None] * 32 + columns[None, :], tl.cumsum(x, 1))",
+    ),
+    "cumprod": (
+        "x_ptr: Ptr[bf16], out_ptr: Ptr[f32]",
+        MATRIX + "tl.store(out_ptr + rows[:, None] * 32 + columns[None, :], tl.cumprod(x))",
+    ),
+    "sort": (X, "o = tl.arange(0, 4)\ntl.store(out_ptr + o, tl.sort(tl.load(x_ptr + o)))"),
+    "topk": (
+        "x_ptr: Ptr[i16], out_ptr: Ptr[i16]",
+        "x = tl.load(x_ptr + tl.arange(0, 8))\ntl.store(out_ptr + tl.arange(0, 2), tl.topk(x, 2))",
+    ),
+    "bitonic_merge": (
+        INTS,
+        "o = tl.arange(0, 4)\ntl.store(out_ptr + o, tl.bitonic_merge(tl.load(x_ptr + o)))",
+    ),
+    "flip": (X, "o = tl.arange(0, 4)\ntl.store(out_ptr + o, tl.flip(tl.load(x_ptr + o)))"),
+    "gather": (
+        "x_ptr: Ptr[f32], i_ptr: Ptr[i32], out_ptr: Ptr[f32]",
+        MATRIX + "index = tl.load(i_ptr + rows[:, None] * 16 + rows[None, :])\n"
+        "tl.store(out_ptr + rows[:, None] * 16 + rows[None, :], tl.gather(x, index, 1))",
+    ),
+    "histogram": (
+        "x_ptr: Ptr[i32], b_ptr: Ptr[u8], out_ptr: Ptr[i32], n: i32",
+        (
+            "o = tl.arange(0, 256)\n"
+            "bins = tl.histogram(tl.load(x_ptr + o), 256, mask=o < n)\n"
+            "tl.store(out_ptr + o, bins + tl.histogram(tl.load(b_ptr + o), 256))"
+        ),
+    ),
+    "map_elementwise": (
+        X,
+        MATRIX + "y = tl.map_elementwise(lambda a, b: a if a > b else b - a, x, 1.0)\n"
+        "tl.store(out_ptr + rows[:, None] * 32 + columns[None, :], y)",
+    ),
+    "reshape": (
+        X,
+        MATRIX + "tl.store(out_ptr + tl.arange(0, 512), x.reshape(512))\n"
+        "tl.store(out_ptr, tl.reshape(tl.sum(x, keep_dims=True), ()))",
+    ),
+    "view": (X, MATRIX + "tl.store(out_ptr + tl.arange(0, 512), tl.view(x, (512,)))"),
+    "ravel": (X, MATRIX + "tl.store(out_ptr + tl.arange(0, 512), tl.ravel(x))"),
+    "permute": (X, MATRIX + "tl.store(out_ptr + columns[:, None] * 16 + rows, x.permute(1, 0))"),
+    "unsqueeze": (X, "o = tl.arange(0, 16)\ntl.store(out_ptr + tl.unsqueeze(o, 1), 0.0)"),
+    "squeeze": (X, "o = tl.arange(0, 16)\ntl.store(out_ptr + tl.squeeze(o[:, None], -1), 0.0)"),
+    "join": (
+        INTS,
+        (
+            "o = tl.arange(0, 16)\ntl.store(out_ptr + tl.join(o, o + 16), 1)\n"
+            "tl.store(out_ptr + tl.join(3, 4), 2)"
+        ),
+    ),
+    "split": (
+        X,
+        MATRIX + "low, high = tl.split(x.reshape(16, 16, 2))\n"
+        "first, last = tl.split(tl.sum(low + high, 1).reshape(8, 2).sum(0))\n"
+        "tl.store(out_ptr, first + last)",
+    ),
+    "interleave": (
+        INTS,
+        "o = tl.arange(0, 16)\ntl.store(out_ptr + tl.interleave(o, o + 16), 1)",
+    ),
+    "cat": (
+        INTS,
+        (
+            "o = tl.arange(0, 16)\ntl.store(out_ptr + tl.cat(o, o + 16), 1)\n"
+            "tl.store(out_ptr + tl.cat(o, o, can_reorder=True), 1)"
+        ),
+    ),
     "broadcast_to": (
         X,
         "o = tl.arange(0, 16)\ntl.store(out_ptr + tl.broadcast_to(o[:, None], 16, 16), 0.0)",
@@ -117,7 +281,9 @@ tl.store(x_ptr, n, mask=n > 1)""",
     ),
     "min": (
         "x_ptr: Ptr[u32], out_ptr: Ptr[u32]",
-        MATRIX + "tl.store(out_ptr + rows, x.min(axis=1))",
+        MATRIX + "tl.store(out_ptr + rows, x.min(axis=1))\n"
+        "least, place = tl.min(x, 1, return_indices=True)\n"
+        "tl.store(out_ptr + rows, least + place)",
     ),
     "softmax": (
         X,
@@ -167,17 +333,22 @@ OPERATORS: dict[str, tuple[str, str]] = {
 
 
 def signatures(text: str) -> dict[str, ast.arguments]:
-    """The functions of a DSL text."""
-    tree = ast.parse(text)
-    return {node.name: node.args for node in tree.body if isinstance(node, ast.FunctionDef)}
+    """The functions of a DSL text, without those it keeps to itself."""
+    nodes = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    return {node.name: node.args for node in nodes if not node.name.startswith("_")}
 
 
-def _body(expression: str) -> str:
-    place = "o[:, None] * 16 + o[None, :]" if "None" in expression else "o"
-    return (
-        "o = tl.arange(0, 16)\nx = tl.load(x_ptr + o)\ny = tl.load(y_ptr + o)\n"
-        f"tl.store(out_ptr + {place}, {expression})"
-    )
+def libdevice_kernel(name: str) -> tuple[str, str]:
+    """A kernel that calls every form of a function of libdevice."""
+    params, body = [], ["o = tl.arange(0, 16)"]
+    for form, row in enumerate(TABLE[name]):
+        given = []
+        for i, dtype in enumerate(row.operands):
+            params.append(f"x{form}{i}_ptr: Ptr[{dtype}]")
+            given.append(f"tl.load(x{form}{i}_ptr + o)")
+        params.append(f"out{form}_ptr: Ptr[{row.result}]")
+        body.append(f"tl.store(out{form}_ptr + o, tl.math.{name}({', '.join(given)}))")
+    return ", ".join(params), "\n".join(body)
 
 
 def kernel_of(name: str, args: ast.arguments | None) -> tuple[str, str] | None:
@@ -189,6 +360,8 @@ def kernel_of(name: str, args: ast.arguments | None) -> tuple[str, str] | None:
         return params, _body(expression)
     if args is None:
         return None
+    if name in TABLE:
+        return libdevice_kernel(name)
     required = [arg.arg for arg in args.args][: len(args.args) - len(args.defaults)]
     if required not in (["x"], ["x", "y"]):
         return None

@@ -16,7 +16,7 @@ from teenyc.ir.opdef import HANDLERS
 from teenyc.ir.verifier import verify_module
 from teenyc.ops.control import TT_RETURN
 from teenyc.types import AnyDType, PointerDType, ir_type
-from teenyc.values import EnumMember, RuntimeValue
+from teenyc.values import EnumMember, FunctionValue, RuntimeValue
 
 assert ops.__all__
 TYPES: list[tuple[AnyDType, tuple[int, ...]]] = [
@@ -26,11 +26,13 @@ TYPES: list[tuple[AnyDType, tuple[int, ...]]] = [
     (types.F64, (16,)), (PointerDType(types.F32), ()), (PointerDType(types.F32), (16,)),
     (PointerDType(types.I1), (16, 1)), (PointerDType(PointerDType(types.F16)), ()),
 ]  # fmt: skip
+FIRST = FunctionValue("first", ("a", "b"), lambda values: values[0])
 LITERALS: list[Any] = [
     None, True, 0, 1, -1, 3, 1 << 40, 1 << 70, 1.5, float("nan"), 1e300, "", "tf32", (), (16,),
     (0,), (1, 0), (16, "x"), (None,), slice(None), slice(1, 2), (slice(None), None), types.F32,
     types.I1,
     PointerDType(types.F32), EnumMember("Axis", "X", 0), EnumMember("PropagateNan", "ALL", 65535),
+    FIRST,
 ]  # fmt: skip
 
 
@@ -94,7 +96,8 @@ def test_optional_arguments_of_any_kind_give_a_value_or_a_coded_error(name: str)
     good: dict[str, Any] = {
         "pointer": by_kind["Ptr[f32](16,)"], "value": by_kind["f32(16,)"], "x": by_kind["f32(16,)"],
         "y": by_kind["f32(16,)"], "input": by_kind["f16(16, 16)"], "other": by_kind["f16(16, 16)"],
-        "dtype": types.BF16, "cond": True,
+        "dtype": types.BF16, "cond": True, "axis": 0, "num_bins": 16, "combine_fn": FIRST,
+        "scalar_fn": FIRST,
     }  # fmt: skip
     for parameter, value in product(optional, every):
         attempt(name, {**{p: good[p] for p in required}, parameter: value}, function)

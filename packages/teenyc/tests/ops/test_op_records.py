@@ -174,7 +174,14 @@ def test_folds_that_lack_an_operand_fold_nothing() -> None:
         types: list[IRType] = [kind] if converts else [kind, kind]
         if name == "arith.select":
             types = [ScalarType("i1"), kind, kind]
-        attrs = {"type": kind, "axis": 0, "shape": (4,), "order": (0,), "predicate": "eq"}
+        attrs = {
+            "type": kind,
+            "axis": 0,
+            "shape": (4,),
+            "order": (0,),
+            "predicate": "eq",
+            "reorder": False,
+        }
         op = Operation(record, [value_of(type_) for type_ in types], [kind], attrs)
         assert record.fold(op, [None] * len(types)) is None, name
 
@@ -320,7 +327,17 @@ BROKEN: list[tuple[str, list[IRType], IRType | None, dict[str, Any]]] = [
     ("tt.broadcast", [_tensor(4)], _tensor(8), {"shape": (8,)}),
     ("tt.expand_dims", [_tensor(4)], _tensor(4, 1), {"axis": 0}),
     ("tt.trans", [_tensor(4, 8)], _tensor(4, 8), {"order": (1, 0)}),
-    ("tt.reshape", [_tensor(4, 8)], _tensor(16), {"shape": (16,)}),
+    ("tt.reshape", [_tensor(4, 8)], _tensor(16), {"shape": (16,), "reorder": False}),
+    ("tt.unsplat", [_tensor(2)], F32, {}),
+    ("tt.join", [_tensor(4), _tensor(8)], _tensor(4, 2), {}),
+    ("tt.join", [_tensor(4), _tensor(4, of=I32)], _tensor(4, 2), {}),
+    ("tt.cat", [_tensor(4, 4), _tensor(4, 4)], _tensor(8), {}),
+    ("tt.gather", [_tensor(4, 8), _tensor(4, 8)], _tensor(4, 8), {"axis": 1}),
+    ("tt.gather", [_tensor(4, 8), _tensor(8, 8, of=I32)], _tensor(8, 8), {"axis": 1}),
+    ("tt.gather", [_tensor(4), _tensor(8, of=I32)], _tensor(4), {"axis": 0}),
+    ("tt.histogram", [_tensor(4)], _tensor(8, of=I32), {"bins": 8}),
+    ("tt.histogram", [_tensor(4, of=I32)] * 2, _tensor(8, of=I32), {"bins": 8}),
+    ("tt.histogram", [_tensor(4, of=I32)], _tensor(4, of=I32), {"bins": 8}),
     ("tt.make_range", [], _tensor(4, of=I32), {"start": 0, "end": 8}),
     ("tt.get_program_id", [], I32, {"axis": "w"}),
     ("tt.load", [F32], F32, {}),

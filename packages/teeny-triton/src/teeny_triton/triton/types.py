@@ -56,6 +56,12 @@ class Tensor(Generic[E, R]):
         ...
 
     @property
+    @rule(returns="int")
+    def numel(self):
+        """The number of elements, known at compile time."""
+        ...
+
+    @property
     @rule(self="Tensor[E, R2]", returns="Tensor[E, R2]")
     def T(self):
         """The transpose of a tensor of rank 2."""
@@ -105,6 +111,34 @@ class Tensor(Generic[E, R]):
         """See `rsqrt`."""
         return rsqrt(self)
 
+    def sin(self):
+        """See `sin`."""
+        return sin(self)
+
+    def cos(self):
+        """See `cos`."""
+        return cos(self)
+
+    def erf(self):
+        """See `erf`."""
+        return erf(self)
+
+    def floor(self):
+        """See `floor`."""
+        return floor(self)
+
+    def ceil(self):
+        """See `ceil`."""
+        return ceil(self)
+
+    def sqrt_rn(self):
+        """See `sqrt_rn`."""
+        return sqrt_rn(self)
+
+    def cdiv(self, div):
+        """See `cdiv`."""
+        return cdiv(self, div)
+
     def sigmoid(self):
         """See `sigmoid`."""
         return sigmoid(self)
@@ -137,6 +171,54 @@ class Tensor(Generic[E, R]):
         """See `min`."""
         return min(self, axis, return_indices, return_indices_tie_break_left, keep_dims)
 
+    def argmax(self, axis, tie_break_left=True, keep_dims=False):
+        """See `argmax`."""
+        return argmax(self, axis, tie_break_left, keep_dims)
+
+    def argmin(self, axis, tie_break_left=True, keep_dims=False):
+        """See `argmin`."""
+        return argmin(self, axis, tie_break_left, keep_dims)
+
+    def xor_sum(self, axis=None, keep_dims=False):
+        """See `xor_sum`."""
+        return xor_sum(self, axis, keep_dims)
+
+    def reduce_or(self, axis, keep_dims=False):
+        """See `reduce_or`."""
+        return reduce_or(self, axis, keep_dims)
+
+    def reduce(self, axis, combine_fn, keep_dims=False):
+        """See `reduce`."""
+        return reduce(self, axis, combine_fn, keep_dims)
+
+    def associative_scan(self, axis, combine_fn, reverse=False):
+        """See `associative_scan`."""
+        return associative_scan(self, axis, combine_fn, reverse)
+
+    def cumsum(self, axis=0, reverse=False, dtype=None):
+        """See `cumsum`."""
+        return cumsum(self, axis, reverse, dtype)
+
+    def cumprod(self, axis=0, reverse=False, dtype=None):
+        """See `cumprod`."""
+        return cumprod(self, axis, reverse, dtype)
+
+    def sort(self, dim=None, descending=False):
+        """See `sort`."""
+        return sort(self, dim, descending)
+
+    def flip(self, dim=None):
+        """See `flip`."""
+        return flip(self, dim)
+
+    def gather(self, index, axis):
+        """See `gather`."""
+        return gather(self, index, axis)
+
+    def histogram(self, num_bins, mask=None):
+        """See `histogram`."""
+        return histogram(self, num_bins, mask)
+
     def expand_dims(self, axis):
         """See `expand_dims`."""
         return expand_dims(self, axis)
@@ -148,3 +230,23 @@ class Tensor(Generic[E, R]):
     def trans(self, *dims):
         """See `trans`."""
         return trans(self, *dims)
+
+    def permute(self, *dims):
+        """See `permute`."""
+        return permute(self, *dims)
+
+    def reshape(self, *shape, can_reorder=False):
+        """See `reshape`."""
+        return reshape(self, *shape, can_reorder=can_reorder)
+
+    def view(self, *shape):
+        """See `view`."""
+        return view(self, *shape)
+
+    def ravel(self, can_reorder=False):
+        """See `ravel`."""
+        return ravel(self, can_reorder)
+
+    def split(self):
+        """See `split`."""
+        return split(self)

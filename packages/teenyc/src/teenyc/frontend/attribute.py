@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from teenyc.codes import E0202
@@ -49,7 +50,7 @@ def _attributes(context: Context, owner: Any) -> list[str]:
     if isinstance(owner, EnumClass):
         return list(owner.members)
     if isinstance(owner, RuntimeValue) or is_number(owner):
-        return ["shape", "dtype", *context.library.dsl.methods()]
+        return ["shape", "dtype", "numel", *context.library.dsl.methods()]
     return [*_DTYPE_ATTRIBUTES, *_DTYPE_QUESTIONS, "element_ty"]
 
 
@@ -104,6 +105,8 @@ def _tensor_attribute(context: Context, node: ast.Attribute, owner: RuntimeValue
         return owner.dtype
     if node.attr == "shape":
         return owner.shape
+    if node.attr == "numel":
+        return prod(owner.shape)
     method = context.library.dsl.method(node.attr)
     if method is None:
         return MISSING

@@ -18,10 +18,15 @@ from teenyc.ir.core import Block
 from teenyc.ir.opdef import HANDLERS
 from teenyc.ops import semantics
 from teenyc.types import DType, PointerDType
-from teenyc.values import RuntimeValue
+from teenyc.values import FunctionValue, RuntimeValue
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from teenyc.frontend.context import Context
+
+# A parameter of a primitive with this ending takes a function.
+_TAKES_FUNCTION = "_fn"
 
 
 def lower_call(context: Context, node: ast.Call) -> Any:
@@ -143,13 +148,35 @@ def _default(context: Context, function: Function, default: ast.expr) -> Any:
 def _call_primitive(
     context: Context, node: ast.expr, function: Function, bound: dict[str, Argument]
 ) -> Any:
-    for argument in bound.values():
-        if not isinstance(argument.value, RuntimeValue) and not is_compile_time(argument.value):
+    for name, argument in bound.items():
+        if name.endswith(_TAKES_FUNCTION):
+            bound[name] = argument._replace(value=_function_value(context, node, argument))
+        elif not isinstance(argument.value, RuntimeValue) and not is_compile_time(argument.value):
             raise misused(argument.span, argument.value)
     if function.name not in HANDLERS:
         raise context.fail(E0199, node, what=f"`{function.name}`")
     order = {p.name: bound[p.name] for p in function.parameters}
     return context.handle(function.name, node, order)
+
+
+def _function_value(context: Context, node: ast.expr, argument: Argument) -> FunctionValue:
+    """A function as an argument of a primitive, which calls it inside its region."""
+    function = argument.value
+    if not isinstance(function, Function):
+        raise E0203.at(argument.span, what=plain(function)).help(
+            "pass a function marked with `@device`, a function of the language, or a lambda"
+        )
+
+    def call(values: Sequence[RuntimeValue]) -> Any:
+        builder = context.builder
+        place = builder.loc, builder.span, builder.arg_spans
+        given = [Argument(value, argument.span) for value in values]
+        result = call_function(context, node, function, given)
+        builder.loc, builder.span, builder.arg_spans = place
+        return result
+
+    names = tuple(parameter.name for parameter in function.parameters)
+    return FunctionValue(function.name, names, call)
 
 
 def inline(context: Context, node: ast.expr, function: Function, bound: dict[str, Argument]) -> Any:

@@ -6,7 +6,7 @@ import ast
 import builtins
 from typing import TYPE_CHECKING, Any
 
-from teenyc.codes import E0102, E0103, E0106, E0201, E0210, E0211, E0602
+from teenyc.codes import E0102, E0103, E0106, E0111, E0201, E0210, E0211, E0602
 from teenyc.frontend import constexpr
 from teenyc.frontend.attribute import lower_attribute
 from teenyc.frontend.call import call_function, lower_call
@@ -23,7 +23,7 @@ from teenyc.frontend.scope import (
     Undefined,
     assigned_names,
 )
-from teenyc.frontend.signature import Argument
+from teenyc.frontend.signature import Argument, Function
 from teenyc.frontend.subset import EXPRESSIONS as SUBSET
 from teenyc.frontend.subset import row_of
 from teenyc.frontend.suggest import suggest
@@ -327,6 +327,21 @@ def _conditional(context: Context, node: ast.IfExp) -> Any:
     return context.value(chosen)
 
 
+def _lambda(context: Context, node: ast.Lambda) -> Function:
+    """A function of its parameters alone, for `reduce` and the like. Raises E0111 for more."""
+    frame = context.frame
+    args = node.args
+    own = {arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
+    for inner in ast.walk(node.body):
+        if isinstance(inner, ast.Name) and inner.id not in own and inner.id in frame.variables:
+            raise context.fail(E0111, inner, name=inner.id).help(
+                "a lambda sees its own parameters and what the module defines"
+            )
+    body = ast.copy_location(ast.Return(node.body), node.body)
+    definition = ast.copy_location(ast.FunctionDef("<lambda>", args, [body], []), node)
+    return Function(definition, frame.source, frame.scope, is_dsl=frame.is_dsl)
+
+
 EXPRESSIONS: dict[type[ast.expr], Callable[[Context, Any], Any]] = {
     **{kind: _refused for kind, row in SUBSET.items() if row.refused_by is not None},
     ast.BoolOp: _bool,
@@ -344,4 +359,5 @@ EXPRESSIONS: dict[type[ast.expr], Callable[[Context, Any], Any]] = {
     ast.List: _tuple,
     ast.Slice: _slice,
     ast.Starred: _starred,
+    ast.Lambda: _lambda,
 }

@@ -6,7 +6,7 @@ import ast
 from typing import NamedTuple
 
 from teeny_macros.diagnostics import Code
-from teenyc.codes import E0102, E0103, E0199
+from teenyc.codes import E0102, E0103
 
 
 class Row(NamedTuple):
@@ -69,7 +69,7 @@ EXPRESSIONS: dict[type[ast.expr], Row] = {
     ast.Slice: Row("slices"),
     ast.Starred: Row("`*` in a call"),
     ast.NamedExpr: Row("`:=`", E0103, "assign on a line of its own"),
-    ast.Lambda: Row("`lambda`", E0199, _HELPER),
+    ast.Lambda: Row("`lambda` as a combine function"),
     ast.Dict: Row("a dict", E0103, _TUPLE),
     ast.Set: Row("a set", E0103, _TUPLE),
     ast.ListComp: Row("a list comprehension", E0103, _LOOP),

@@ -1,8 +1,13 @@
-"""The DSL's functions that rearrange tensors: expand_dims, indexing with None, broadcast, trans."""
+"""The DSL's functions that rearrange tensors.
+
+expand_dims, indexing with None, broadcast, trans and permute, reshape, join, split, cat.
+"""
 
 from __future__ import annotations
 
-from teenyc.codes import E0403, E0405, E0412, E0413, E0414
+from math import prod
+
+from teenyc.codes import E0301, E0403, E0405, E0412, E0413, E0414, E0417
 from teenyc.ir.builder import Builder
 from teenyc.ir.opdef import lowers
 from teenyc.ops.broadcasting import (
@@ -14,7 +19,7 @@ from teenyc.ops.broadcasting import (
     stretch,
 )
 from teenyc.ops.literals import to_value
-from teenyc.ops.shape import TRANS
+from teenyc.ops.shape import CAT, JOIN, RESHAPE, SPLIT, TRANS, UNSPLAT
 from teenyc.values import RuntimeValue, describe
 
 _WHOLE = slice(None)
@@ -107,13 +112,132 @@ def _trans(b: Builder, input: object, dims: object = ()) -> RuntimeValue:  # noq
             what="a tensor of two or more sides",
             type=value.describe(),
         ).help("put a side in first: `x[:, None]`")
-    given = dims if isinstance(dims, tuple) else (dims,)
-    if len(given) == 1 and isinstance(given[0], tuple):
-        given = given[0]
-    order = given or (*range(rank - 2), rank - 1, rank - 2)
-    if sorted(order, key=str) != sorted(range(rank), key=str):
-        raise b.fail(E0414, arg="dims", op="trans", dims=repr(order), rank=rank).help(
+    return _permuted(b, value, "trans", _listed(dims) or (*range(rank - 2), rank - 1, rank - 2))
+
+
+def _listed(given: object) -> tuple[object, ...]:
+    """`*shape` and `*dims`: one tuple, or several numbers."""
+    items = given if isinstance(given, tuple) else (given,)
+    return items[0] if len(items) == 1 and isinstance(items[0], tuple) else items
+
+
+def _permuted(b: Builder, value: RuntimeValue, op: str, given: tuple[object, ...]) -> RuntimeValue:
+    rank = len(value.shape)
+    order = tuple(item for item in given if isinstance(item, int) and not isinstance(item, bool))
+    if order != given or sorted(order) != list(range(rank)):
+        shown = ", ".join(repr(x) if isinstance(x, int) else describe(x) for x in given)
+        raise b.fail(E0414, arg="dims", op=op, dims=f"({shown})", rank=rank).help(
             f"name each of {', '.join(map(str, range(rank)))} once"
         )
     shape = tuple(value.shape[i] for i in order)
     return RuntimeValue(b.value(TRANS, value.ir, order=order), value.dtype, shape)
+
+
+@lowers("permute")
+def _permute(b: Builder, input: object, dims: object = ()) -> RuntimeValue:  # noqa: A002
+    return _permuted(b, to_value(b, input, arg="input"), "permute", _listed(dims))
+
+
+# --- reshape, join and split ----------------------------------------------------------------------
+
+
+def reshape(b: Builder, value: RuntimeValue, shape: Shape, *, reorder: bool) -> RuntimeValue:
+    """The same elements in a shape known to hold as many; `()` makes a scalar."""
+    if not shape:
+        found = b.value(UNSPLAT, value.ir) if value.shape else value.ir
+        return RuntimeValue(found, value.dtype)
+    found = b.value(RESHAPE, value.ir, shape=shape, reorder=reorder)
+    return RuntimeValue(found, value.dtype, shape)
+
+
+@lowers("reshape")
+def _reshape(
+    b: Builder,
+    input: object,  # noqa: A002 - the DSL's name
+    shape: object = (),
+    can_reorder: object = False,
+) -> RuntimeValue:
+    value = to_value(b, input, arg="input")
+    sides = check_shape(b, _listed(shape), "shape")
+    if prod(sides) != prod(value.shape):
+        raise b.fail(
+            E0417,
+            arg="shape",
+            before=spell(value.shape),
+            count=prod(value.shape),
+            after=spell(sides),
+            wanted=prod(sides),
+        ).help("the number of elements stays; `broadcast_to` repeats them")
+    if sides and not value.shape:
+        return stretch(b, value, sides)
+    return reshape(b, value, sides, reorder=bool(can_reorder))
+
+
+def _pair(
+    b: Builder, op: str, left: object, right: object, arg: str
+) -> tuple[RuntimeValue, RuntimeValue]:
+    """Two values of one dtype."""
+    one = to_value(b, left, arg="input" if op == "cat" else "a")
+    two = to_value(b, right, like=one, arg=arg)
+    if one.dtype != two.dtype:
+        raise b.fail(E0301, arg=arg, op=op, types=f"{one.dtype} and {two.dtype}").help(
+            f"cast one side: `x.to({one.dtype})`"
+        )
+    return one, two
+
+
+def _join_pair(b: Builder, left: RuntimeValue, right: RuntimeValue) -> RuntimeValue:
+    shape = (*left.shape, 2)
+    return RuntimeValue(b.value(JOIN, left.ir, right.ir), left.dtype, shape)
+
+
+@lowers("join")
+def _join(builder: Builder, /, a: object, b: object) -> RuntimeValue:
+    left, right = _pair(builder, "join", a, b, "b")
+    left, right = broadcast_pair(builder, left, right, "b")
+    if left.shape:
+        return _join_pair(builder, left, right)
+    joined = _join_pair(builder, expand(builder, left, 0), expand(builder, right, 0))
+    return reshape(builder, joined, (2,), reorder=False)
+
+
+@lowers("split")
+def _split(b: Builder, a: object) -> tuple[RuntimeValue, ...]:
+    value = to_value(b, a, arg="a")
+    if not value.shape or value.shape[-1] != 2:
+        raise b.fail(
+            E0413, arg="a", op="split", what="a tensor whose last side is 2", type=value.describe()
+        ).help("bring the side to the end: `x.reshape(n, 2)`, or `x.permute(...)`")
+    is_pair = len(value.shape) == 1
+    source = expand(b, value, 0) if is_pair else value
+    halves = b.emit(SPLIT, [source.ir]).results
+    found = [RuntimeValue(half, value.dtype, source.shape[:-1]) for half in halves]
+    return tuple(reshape(b, half, (), reorder=False) if is_pair else half for half in found)
+
+
+@lowers("cat")
+def _cat(
+    b: Builder,
+    input: object,  # noqa: A002 - the DSL's name
+    other: object,
+    can_reorder: object = False,
+    dim: object = 0,
+) -> RuntimeValue:
+    left, right = _pair(b, "cat", input, other, "other")
+    rank = len(left.shape)
+    axis = wrap_axis(b, dim, rank, "dim")
+    if can_reorder and rank == len(right.shape) == 1:
+        shape = check_shape(b, (left.shape[0] + right.shape[0],), "other")
+        return RuntimeValue(b.value(CAT, left.ir, right.ir), left.dtype, shape)
+    if left.shape != right.shape:
+        raise b.fail(E0403, arg="other", left=spell(left.shape), right=spell(right.shape)).help(
+            "`cat` puts two tensors of one shape together"
+        )
+    joined = _join_pair(b, left, right)
+    order = [*range(rank)]
+    order.insert(axis, rank)
+    turned = _permuted(b, joined, "cat", tuple(order))
+    whole = check_shape(
+        b, tuple(side * (2 if i == axis else 1) for i, side in enumerate(left.shape)), "other"
+    )
+    return reshape(b, turned, whole, reorder=False)

@@ -1,9 +1,7 @@
-"""Reductions over one axis, or over all elements: sum, max, min.
+"""Reductions over one axis, or over all elements, of one tensor or of several in step.
 
-The interpreter and the CPU combine in one fixed order, each step rounded in the type of the
-elements. Along the last axis, lane j of L (`lanes_of`) combines the elements j, j + L, j + 2L, ...
-in order; then the lanes are halved, lane i meeting lane i + L/2, until one is left. Along any other
-axis elements are combined in the order of their index. Other targets may choose another order.
+`sum`, `max`, `argmax`, ... are written in the language itself over `reduce`. The order in which the
+interpreter combines is that of `regions.reduce_in_order`; a GPU chooses its own.
 """
 
 from __future__ import annotations
@@ -12,202 +10,127 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from teenyc.codes import E0199, E0210, E0301, E0413
+from teenyc.codes import E0210, E0403, E0413
 from teenyc.ir.builder import Builder
-from teenyc.ir.core import Block, Operation, Region, Value
+from teenyc.ir.core import Operation, Value
 from teenyc.ir.opdef import OpDef, lowers, register
 from teenyc.ir.printer import Names
-from teenyc.ops import arith, arrays, semantics
-from teenyc.ops.broadcasting import expand
+from teenyc.ops.broadcasting import expand, spell
 from teenyc.ops.control import REDUCE_RETURN
-from teenyc.ops.creation import require_dtype
 from teenyc.ops.families import Array, Environment, with_shape
-from teenyc.ops.layout import wrap_axis
+from teenyc.ops.layout import reshape, wrap_axis
 from teenyc.ops.literals import numeric
-from teenyc.ops.shape import RESHAPE
-from teenyc.types import F32, I32, U32, DType, IRType, element_type, scalar_of, shape_of
+from teenyc.ops.regions import (
+    combiner,
+    format_region,
+    reduce_in_order,
+    require_function,
+    run_elementwise,
+    verify_combiner,
+)
+from teenyc.types import DType, IRType, shape_of
 from teenyc.values import RuntimeValue, describe
 
 # --- the record -----------------------------------------------------------------------------------
 
 
-def _reduced_type(operands: Sequence[Value], attrs: dict[str, Any]) -> tuple[IRType, ...]:
-    before, axis = operands[0].type, attrs["axis"]
-    shape = shape_of(before)
-    return (with_shape(before, shape[:axis] + shape[axis + 1 :]),)
+def _reduced_types(operands: Sequence[Value], attrs: dict[str, Any]) -> tuple[IRType, ...]:
+    axis = attrs["axis"]
+    shape = shape_of(operands[0].type)
+    return tuple(with_shape(x.type, shape[:axis] + shape[axis + 1 :]) for x in operands)
 
 
 def _format_reduce(op: Operation, names: Names) -> str:
-    source, result = op.operands[0], op.results[0]
-    head = f'"tt.reduce"({names(source)}) <{{axis = {op.attrs["axis"]} : i32}}> ({{}})'
-    return f"{head} : ({source.type}) -> {result.type}"
+    return format_region(op, names, f"axis = {op.attrs['axis']} : i32")
 
 
 def _verify_reduce(op: Operation) -> str | None:
-    before = op.operands[0].type
-    if not 0 <= op.attrs["axis"] < len(shape_of(before)):
-        return f"has no axis {op.attrs['axis']} in {before}"
-    if op.results[0].type != _reduced_type(op.operands, op.attrs)[0]:
-        return f"turns {before} into {op.results[0].type}"
-    block, element = op.regions[0].block, scalar_of(before)
-    last = block.ops[-1]
-    if [arg.type for arg in block.args] != [element] * 2 or last.name != REDUCE_RETURN.name:
-        return f"combines other values than two of {element}"
-    found = [value.type for value in last.operands]
-    return None if found == [element] else f"combines {element} into {found}"
+    shapes = {shape_of(value.type) for value in op.operands}
+    if len(shapes) != 1:
+        return f"reduces tensors of the shapes {sorted(shapes)}"
+    if not 0 <= op.attrs["axis"] < len(next(iter(shapes))):
+        return f"has no axis {op.attrs['axis']} in {op.operands[0].type}"
+    found = tuple(value.type for value in op.results)
+    if found != _reduced_types(op.operands, op.attrs):
+        return f"turns {op.operands[0].type} into {', '.join(map(str, found))}"
+    return verify_combiner(op, REDUCE_RETURN)
 
 
-def lanes_of(type_: IRType, count: int) -> int:
-    """How many lanes the last axis, of `count` elements of `type_`, is combined in."""
-    return min(16 if arrays.itemsize(scalar_of(type_)) == 8 else 32, count)
-
-
-def _ref_reduce(np: Any, op: Operation, operands: Sequence[Array], env: Environment) -> Array:
-    axis, array = op.attrs["axis"], operands[0]
-    rows = np.moveaxis(array, axis, 0)
-    lanes = 1
-    if axis == array.ndim - 1:
-        lanes = lanes_of(op.operands[0].type, rows.shape[0])
-        rows = rows.reshape(-1, lanes, *rows.shape[1:])
-    total = rows[0]
-    for row in rows[1:]:
-        (total,) = env.run(op.regions[0], (total, row))
-    while lanes > 1:
-        lanes //= 2
-        (total,) = env.run(op.regions[0], (total[:lanes], total[lanes:]))
-    return total[0] if axis == array.ndim - 1 else total
+def _ref_reduce(
+    np: Any, op: Operation, operands: Sequence[Array], env: Environment
+) -> tuple[Array, ...]:
+    return reduce_in_order(
+        np,
+        op,
+        operands,
+        lambda left, right: run_elementwise(np, env, op.regions[0], (*left, *right)),
+    )
 
 
 REDUCE = register(
     OpDef(
         "tt.reduce",
-        _reduced_type,
+        _reduced_types,
         _format_reduce,
         attrs=("axis",),
         verify=_verify_reduce,
         ref=_ref_reduce,
-        dsl=("sum", "max", "min"),
+        dsl=("reduce", "sum", "max", "min"),
         labelled=(0,),
     )
 )
 
-# --- handlers -------------------------------------------------------------------------------------
+# --- the handler ----------------------------------------------------------------------------------
 
 
-def _reduce(
-    b: Builder, value: RuntimeValue, combine: OpDef, axis: object, keep_dims: object
-) -> RuntimeValue:
-    """`value` combined over `axis`, or over all its elements."""
-    rank = len(value.shape)
-    if axis is None:
-        position, source = 0, value.ir
-        if rank > 1:
-            source = b.value(RESHAPE, value.ir, shape=(prod(value.shape),))
-        shape: tuple[int, ...] = ()
-    else:
-        position, source = wrap_axis(b, axis, rank), value.ir
-        shape = value.shape[:position] + value.shape[position + 1 :]
-    region = Region(_combiner(b, value, combine))
-    found = b.emit(REDUCE, [source], attrs={"axis": position}, regions=[region]).result
-    result = RuntimeValue(found, value.dtype, shape)
-    if not keep_dims:
-        return result
-    for place in (position,) if axis is not None else (0,) * rank:
-        result = expand(b, result, place)
-    return result
+def require_tensors(b: Builder, x: object, op: str) -> tuple[list[RuntimeValue], list[DType]]:
+    """One tensor, or several of one shape, with their dtypes."""
+    items = x if isinstance(x, tuple) and x else (x,)
+    found = [numeric(b, item, op, "input") for item in items]
+    first = found[0][0]
+    for value, _ in found:
+        if not value.shape:
+            raise b.fail(E0413, arg="input", op=op, what="a tensor", type=value.describe()).help(
+                "a scalar is its own sum, maximum and minimum"
+            )
+        if value.shape != first.shape:
+            raise b.fail(
+                E0403, arg="input", left=spell(first.shape), right=spell(value.shape)
+            ).help("give all tensors one shape: `tl.broadcast_to(x, shape)`")
+    return [value for value, _ in found], [dtype for _, dtype in found]
 
 
-def _combiner(b: Builder, value: RuntimeValue, combine: OpDef) -> Block:
-    element = element_type(value.dtype)
-    with b.inside(Block([element, element], ("left", "right"))) as block:
-        b.emit(REDUCE_RETURN, [b.value(combine, *block.args)])
-    return block
-
-
-def _input(b: Builder, x: object, op: str) -> tuple[RuntimeValue, DType]:
-    value, dtype = numeric(b, x, op, "input")
-    if not value.shape:
-        raise b.fail(E0413, arg="input", op=op, what="a tensor", type=value.describe()).help(
-            "a scalar is its own sum, maximum and minimum"
-        )
-    if dtype.is_float and dtype.bits == 8:
-        raise b.fail(E0301, arg="input", op=op, types=value.describe()).help(
-            "cast it first: `x.to(f32)`"
-        )
-    return value, dtype
-
-
-def _refuse_run_time(b: Builder, op: str, **options: object) -> None:
+def refuse_run_time(b: Builder, op: str, **options: object) -> None:
+    """Options that choose code are known when compiling."""
     for name, given in options.items():
         if isinstance(given, RuntimeValue):
             raise b.fail(E0210, arg=name, what=f"`{name}` of `{op}` ({describe(given)})").help(
-                "write a number, or make it a `Const` parameter"
+                "write a literal, or make it a `Const` parameter"
             )
 
 
-@lowers("sum")
-def _sum(
+@lowers("reduce")
+def _reduce(
     b: Builder,
     input: object,  # noqa: A002 - the DSL's name
-    axis: object = None,
+    axis: object,
+    combine_fn: object,
     keep_dims: object = False,
-    dtype: object = None,
-) -> RuntimeValue:
-    _refuse_run_time(b, "sum", axis=axis, keep_dims=keep_dims)
-    value, own = _input(b, input, "sum")
-    if dtype is not None:
-        value = semantics.cast(b, value, require_dtype(b, dtype))
-    elif own.is_int and own.bits < 32:
-        value = semantics.cast(b, value, I32 if own.is_signed else U32)
-    assert isinstance(value.dtype, DType)
-    return _reduce(b, value, arith.ADDF if value.dtype.is_float else arith.ADDI, axis, keep_dims)
-
-
-def _extreme(
-    b: Builder, op: str, records: tuple[OpDef, OpDef, OpDef], x: object, axis: object, keep: object
-) -> RuntimeValue:
-    """The records are those for floats, signed and unsigned integers.
-
-    Narrow values are widened first.
-    """
-    _refuse_run_time(b, op, axis=axis, keep_dims=keep)
-    value, dtype = _input(b, x, op)
-    if dtype.bits < 32:
-        dtype = F32 if dtype.is_float else I32
-        value = semantics.cast(b, value, dtype)
-    floats, signed, unsigned = records
-    record = floats if dtype.is_float else signed if dtype.is_signed else unsigned
-    return _reduce(b, value, record, axis, keep)
-
-
-def _refuse_indices(b: Builder, return_indices: object) -> None:
-    if return_indices:
-        raise b.fail(E0199, arg="return_indices", what="`return_indices`").help(
-            "leave it out for the values alone"
-        )
-
-
-@lowers("max")
-def _max(
-    b: Builder,
-    input: object,  # noqa: A002 - the DSL's name
-    axis: object = None,
-    return_indices: object = False,
-    return_indices_tie_break_left: object = True,
-    keep_dims: object = False,
-) -> RuntimeValue:
-    _refuse_indices(b, return_indices)
-    return _extreme(b, "max", (arith.MAXNUMF, arith.MAXSI, arith.MAXUI), input, axis, keep_dims)
-
-
-@lowers("min")
-def _min(
-    b: Builder,
-    input: object,  # noqa: A002 - the DSL's name
-    axis: object = None,
-    return_indices: object = False,
-    return_indices_tie_break_left: object = True,
-    keep_dims: object = False,
-) -> RuntimeValue:
-    _refuse_indices(b, return_indices)
-    return _extreme(b, "min", (arith.MINNUMF, arith.MINSI, arith.MINUI), input, axis, keep_dims)
+) -> RuntimeValue | tuple[RuntimeValue, ...]:
+    refuse_run_time(b, "reduce", axis=axis, keep_dims=keep_dims)
+    function = require_function(b, combine_fn, "combine_fn")
+    values, dtypes = require_tensors(b, input, "reduce")
+    shape = values[0].shape
+    position = 0 if axis is None else wrap_axis(b, axis, len(shape))
+    left: tuple[int, ...] = ()
+    if axis is not None:
+        left = shape[:position] + shape[position + 1 :]
+    elif len(shape) > 1:
+        values = [reshape(b, value, (prod(shape),), reorder=True) for value in values]
+    region = combiner(b, function, dtypes, REDUCE_RETURN)
+    op = b.emit(REDUCE, [value.ir for value in values], attrs={"axis": position}, regions=[region])
+    results = [RuntimeValue(x, d, left) for x, d in zip(op.results, dtypes, strict=True)]
+    if keep_dims:
+        for place in (position,) if axis is not None else (0,) * len(shape):
+            results = [expand(b, value, place) for value in results]
+    return tuple(results) if isinstance(input, tuple) else results[0]

@@ -104,16 +104,115 @@ TRANS = _rearranges(
     attrs=("order",),
     text=lambda op: f" {{order = array<i32: {', '.join(map(str, op.attrs['order']))}>}}",
     check=lambda op: sorted(op.attrs["order"]) == list(range(len(shape_of(op.operands[0].type)))),
-    dsl=("trans",),
+    dsl=("trans", "permute"),
 )
-# The elements of a flattened tensor may come in any order; here they keep theirs.
+# With `reorder` the elements may come in any order; here they keep theirs.
 RESHAPE = _rearranges(
     "tt.reshape",
     lambda before, attrs: attrs["shape"],
     lambda np, op, array: np.reshape(array, op.attrs["shape"]),
-    attrs=("shape",),
-    text=lambda op: " allow_reorder",
-    check=lambda op: prod(shape_of(op.operands[0].type)) == prod(op.attrs["shape"]),
+    attrs=("shape", "reorder"),
+    text=lambda op: " allow_reorder" if op.attrs["reorder"] else "",
+    check=lambda op: (
+        bool(op.attrs["shape"]) and prod(shape_of(op.operands[0].type)) == prod(op.attrs["shape"])
+    ),
+    dsl=("reshape",),
+)
+
+
+def _verify_unsplat(op: Operation) -> str | None:
+    before, after = op.operands[0].type, op.results[0].type
+    good = shape_of(before) and prod(shape_of(before)) == 1 and scalar_of(before) == after
+    return None if good else f"cannot turn {before} into {after}"
+
+
+UNSPLAT = register(
+    OpDef(
+        "tt.unsplat",
+        lambda operands, attrs: (scalar_of(operands[0].type),),
+        lambda op, names: f"{op.name} {names(op.operands[0])} : {op.operands[0].type}",
+        verify=_verify_unsplat,
+        fold=_value_of_operand,
+        ref=lambda np, op, operands, env: np.reshape(operands[0], ()),
+        dsl=("reshape", "split"),
+    )
+)
+
+
+def _joins(
+    name: str,
+    shape: Callable[[_Shape, _Shape], _Shape | None],
+    ref: Callable[[Any, Array, Array], Array],
+    text: Callable[[Operation], str],
+    dsl: str,
+) -> OpDef:
+    """Two tensors in one; `shape` gives None for shapes that do not fit."""
+
+    def result(operands: Sequence[Value], attrs: dict[str, Any]) -> tuple[IRType, ...]:
+        found = shape(*(shape_of(value.type) for value in operands))
+        return (with_shape(operands[0].type, found or ()),)
+
+    def verify(op: Operation) -> str | None:
+        left, right = (value.type for value in op.operands)
+        found = shape(shape_of(left), shape_of(right))
+        good = found is not None and scalar_of(left) == scalar_of(right)
+        if not good or op.results[0].type != result(op.operands, op.attrs)[0]:
+            return f"cannot make {op.results[0].type} of {left} and {right}"
+        return None
+
+    return register(
+        OpDef(
+            name,
+            result,
+            lambda op, names: f"{name} {names.list(op.operands)} : {text(op)}",
+            verify=verify,
+            ref=lambda np, op, operands, env: ref(np, *operands),
+            dsl=(dsl,),
+        )
+    )
+
+
+JOIN = _joins(
+    "tt.join",
+    lambda left, right: (*left, 2) if left == right and left else None,
+    lambda np, left, right: np.stack((left, right), axis=-1),
+    lambda op: f"{op.operands[0].type} -> {op.results[0].type}",
+    "join",
+)
+# The elements may come in any order; here they keep theirs.
+CAT = _joins(
+    "tt.cat",
+    lambda left, right: (left[0] + right[0],) if len(left) == len(right) == 1 else None,
+    lambda np, left, right: np.concatenate((left, right)),
+    lambda op: f"{op.operands[0].type} -> {op.results[0].type}",
+    "cat",
+)
+
+
+def _split_types(operands: Sequence[Value], attrs: dict[str, Any]) -> tuple[IRType, ...]:
+    before = operands[0].type
+    return (with_shape(before, shape_of(before)[:-1]),) * 2
+
+
+def _verify_split(op: Operation) -> str | None:
+    shape = shape_of(op.operands[0].type)
+    found = tuple(value.type for value in op.results)
+    if len(shape) < 2 or shape[-1] != 2 or found != _split_types(op.operands, op.attrs):
+        return f"cannot turn {op.operands[0].type} into {', '.join(map(str, found))}"
+    return None
+
+
+SPLIT = register(
+    OpDef(
+        "tt.split",
+        _split_types,
+        lambda op, names: (
+            f"{op.name} {names(op.operands[0])} : {op.operands[0].type} -> {op.results[0].type}"
+        ),
+        verify=_verify_split,
+        ref=lambda np, op, operands, env: (operands[0][..., 0], operands[0][..., 1]),
+        dsl=("split",),
+    )
 )
 
 

@@ -22,8 +22,8 @@ module {
     %addptr_2 = tt.addptr %splat_2, %columns : tensor<32x!tt.ptr<f16>>, tensor<32xi32>
     %extf = arith.extf %x : tensor<16x32xf16> to tensor<16x32xf32>
     %reduce = "tt.reduce"(%extf) <{axis = 0 : i32}> ({
-    ^bb0(%left: f32, %right: f32):
-      %maxnumf = arith.maxnumf %left, %right : f32
+    ^bb0(%x_1: f32, %y: f32):
+      %maxnumf = arith.maxnumf %x_1, %y : f32
       tt.reduce.return %maxnumf : f32
     }) : (tensor<16x32xf32>) -> tensor<32xf32>
     %truncf = arith.truncf %reduce : tensor<32xf32> to tensor<32xf16>

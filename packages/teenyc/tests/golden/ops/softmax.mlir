@@ -29,8 +29,8 @@ module {
     %broadcast_3 = tt.broadcast %expand_dims_3 : tensor<1x32xi32> -> tensor<16x32xi32>
     %addptr_3 = tt.addptr %broadcast_2, %broadcast_3 : tensor<16x32x!tt.ptr<f32>>, tensor<16x32xi32>
     %reduce = "tt.reduce"(%x) <{axis = 1 : i32}> ({
-    ^bb0(%left: f32, %right: f32):
-      %maxnumf = arith.maxnumf %left, %right : f32
+    ^bb0(%x_1: f32, %y: f32):
+      %maxnumf = arith.maxnumf %x_1, %y : f32
       tt.reduce.return %maxnumf : f32
     }) : (tensor<16x32xf32>) -> tensor<16xf32>
     %expand_dims_4 = tt.expand_dims %reduce {axis = 1 : i32} : tensor<16xf32> -> tensor<16x1xf32>
@@ -38,8 +38,8 @@ module {
     %subf = arith.subf %x, %broadcast_4 : tensor<16x32xf32>
     %exp = math.exp %subf : tensor<16x32xf32>
     %reduce_1 = "tt.reduce"(%exp) <{axis = 1 : i32}> ({
-    ^bb0(%left_1: f32, %right_1: f32):
-      %addf = arith.addf %left_1, %right_1 : f32
+    ^bb0(%a: f32, %b: f32):
+      %addf = arith.addf %a, %b : f32
       tt.reduce.return %addf : f32
     }) : (tensor<16x32xf32>) -> tensor<16xf32>
     %expand_dims_5 = tt.expand_dims %reduce_1 {axis = 1 : i32} : tensor<16xf32> -> tensor<16x1xf32>

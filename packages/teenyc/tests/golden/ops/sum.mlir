@@ -22,8 +22,8 @@ module {
     %extsi = arith.extsi %x : tensor<16x32xi8> to tensor<16x32xi32>
     %reshape = tt.reshape %extsi allow_reorder : tensor<16x32xi32> -> tensor<512xi32>
     %reduce = "tt.reduce"(%reshape) <{axis = 0 : i32}> ({
-    ^bb0(%left: i32, %right: i32):
-      %addi = arith.addi %left, %right : i32
+    ^bb0(%a: i32, %b: i32):
+      %addi = arith.addi %a, %b : i32
       tt.reduce.return %addi : i32
     }) : (tensor<512xi32>) -> i32
     tt.store %out_ptr, %reduce : !tt.ptr<i32>
@@ -32,8 +32,8 @@ module {
     %addptr_2 = tt.addptr %splat_2, %expand_dims_2 : tensor<16x1x!tt.ptr<i32>>, tensor<16x1xi32>
     %extsi_1 = arith.extsi %x : tensor<16x32xi8> to tensor<16x32xi32>
     %reduce_1 = "tt.reduce"(%extsi_1) <{axis = 1 : i32}> ({
-    ^bb0(%left_1: i32, %right_1: i32):
-      %addi_1 = arith.addi %left_1, %right_1 : i32
+    ^bb0(%a_1: i32, %b_1: i32):
+      %addi_1 = arith.addi %a_1, %b_1 : i32
       tt.reduce.return %addi_1 : i32
     }) : (tensor<16x32xi32>) -> tensor<16xi32>
     %expand_dims_3 = tt.expand_dims %reduce_1 {axis = 1 : i32} : tensor<16xi32> -> tensor<16x1xi32>

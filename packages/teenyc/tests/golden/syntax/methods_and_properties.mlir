@@ -24,8 +24,8 @@ module {
     %splat_2 = tt.splat %x_ptr : !tt.ptr<f32> -> tensor<4x!tt.ptr<f32>>
     %addptr_2 = tt.addptr %splat_2, %make_range_2 : tensor<4x!tt.ptr<f32>>, tensor<4xi32>
     %reduce = "tt.reduce"(%y) <{axis = 0 : i32}> ({
-    ^bb0(%left: f32, %right: f32):
-      %addf = arith.addf %left, %right : f32
+    ^bb0(%a: f32, %b: f32):
+      %addf = arith.addf %a, %b : f32
       tt.reduce.return %addf : f32
     }) : (tensor<8x4xf32>) -> tensor<4xf32>
     %constant_1 = arith.constant 8.0 : f32
