@@ -139,7 +139,7 @@ def test_a_digest_alone_needs_an_earlier_text(make_unit: MakeUnit) -> None:
 @pytest.mark.parametrize(
     "asked",
     [
-        Options(Target.cpu(), ("obj",)),
+        Options(Target.cpu(), ("ptx",)),
         SM_80._replace(emit=("cubin",)),
         SM_80._replace(emit=("ptx", "sass")),
         INTERPRET._replace(emit=("ptx",)),
