@@ -85,6 +85,9 @@ E0417 = code(
     "changed-element-count",
     "shape {before} has {count} elements, and {after} has {wanted}",
 )
+E0418 = code(
+    "E0418", "non-integer-argument", "`{parameter}` of `{op}` is {what}, and must be an integer"
+)
 
 # --- E05xx: memory -----------------------------------------------------------------------------
 E0501 = code("E0501", "not-a-pointer", "`{op}` needs a pointer, not {type}")

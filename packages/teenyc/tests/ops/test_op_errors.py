@@ -66,3 +66,22 @@ def test_the_kernels_of_a_run_time_page_do_what_it_says(
         kernel(*parts(blocks(code)[code])).program().launch((1, 1, 1), [array, *rest])
     assert caught.value.code == code
     assert caught.value.diagnostics[0].span is not None
+
+
+@pytest.mark.parametrize(
+    ("end", "message", "first_help"),
+    [
+        ("8.0", "`end` of `arange` is 8.0, and must be an integer", "write 8"),
+        ("8.5", "`end` of `arange` is 8.5, and must be an integer", "in Python `/` gives a float"),
+    ],
+)
+def test_a_float_as_the_length_of_a_range_is_known_but_no_integer(
+    end: str, message: str, first_help: str, kernel: Callable[..., Any]
+) -> None:
+    with pytest.raises(TeenyError) as caught:
+        kernel("x_ptr: Ptr[f32]", f"tl.store(x_ptr + tl.arange(0, {end}), 0.0)").lower()
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.message) == ("E0418", message)
+    assert found.helps[0].startswith(first_help)
+    assert found.span is not None
+    assert found.span.end_column - found.span.column == len(end)

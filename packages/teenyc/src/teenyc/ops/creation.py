@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from teenyc.codes import E0210, E0302, E0307, E0312, E0401, E0407, E0413, E0501
+from teenyc.codes import E0210, E0302, E0307, E0312, E0401, E0407, E0413, E0418, E0501
 from teenyc.ir.builder import Builder
 from teenyc.ir.opdef import lowers
 from teenyc.ops import semantics
@@ -23,6 +23,11 @@ def require_dtype(b: Builder, dtype: object, arg: str = "dtype") -> AnyDType:
 def _require_integer(b: Builder, value: object, arg: str) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
+    if not isinstance(value, RuntimeValue):
+        error = b.fail(E0418, arg=arg, parameter=arg, op="arange", what=describe(value))
+        if isinstance(value, float) and value.is_integer():
+            error.help(f"write {int(value)}")
+        raise error.help("in Python `/` gives a float, and `//` an integer")
     raise b.fail(E0210, arg=arg, what=f"`{arg}` of `arange` ({describe(value)})").help(
         "the length of a tensor is fixed when compiling: use an integer or a `Const[int]` parameter"
     )
