@@ -45,6 +45,7 @@ class Metadata(NamedTuple):
 
     For a CPU: `arena_bytes` of scratch memory for each thread, the estimated `work` of one program
     in nanoseconds (0: not known), the CPU `features` that the code needs, separated by commas.
+    `written` names the pointers through which a program may write, where that is known.
     """
 
     kernel: str
@@ -65,6 +66,7 @@ class Metadata(NamedTuple):
     arena_bytes: int = 0
     work: int = 0
     features: str = ""
+    written: tuple[str, ...] = ()
     versions: tuple[tuple[str, str], ...] = ()
 
     def to_json(self) -> dict[str, object]:
@@ -83,6 +85,7 @@ class Metadata(NamedTuple):
             )
         fields = {name: data[name] for name in cls._fields if name in data}
         fields["params"] = tuple(Param(**row) for row in data["params"])
+        fields["written"] = tuple(data.get("written", ()))
         fields["versions"] = tuple(sorted(data["versions"].items()))
         return cls(**fields)
 
