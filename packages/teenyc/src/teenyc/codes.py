@@ -86,7 +86,7 @@ E0417 = code(
     "shape {before} has {count} elements, and {after} has {wanted}",
 )
 E0418 = code(
-    "E0418", "non-integer-argument", "`{parameter}` of `{op}` is {what}, and must be an integer"
+    "E0418", "non-integer-argument", "`{parameter}` of `{op}` must be an integer, not {what}"
 )
 
 # --- E05xx: memory -----------------------------------------------------------------------------

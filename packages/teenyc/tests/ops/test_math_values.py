@@ -1,4 +1,4 @@
-"""Functions of mathematics in the interpreter, against mpmath, exact arithmetic and known values."""
+"""Functions of mathematics in the interpreter: mpmath, exact arithmetic and known values."""
 
 from __future__ import annotations
 

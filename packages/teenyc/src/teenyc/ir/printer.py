@@ -27,6 +27,7 @@ class Dialect(NamedTuple):
     cache_policy_attribute: bool = True
     bare_descriptor_type: bool = True
     has_negf: bool = True
+    atomic_access: bool = True
 
 
 class Names:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from teenyc.codes import E0199, E0416, E0501, E0502, E0503, E0504, E0505
@@ -177,7 +177,8 @@ def _option(b: Builder, value: object, known: tuple[str, ...], arg: str) -> str 
     return str(value).removeprefix(".")
 
 
-def _pointer(b: Builder, x: object, op: str) -> tuple[RuntimeValue, PointerDType]:
+def pointer_argument(b: Builder, x: object, op: str) -> tuple[RuntimeValue, PointerDType]:
+    """The argument `pointer` of `op`: a pointer, or a tensor of pointers."""
     if isinstance(x, RuntimeValue) and isinstance(x.dtype, PointerDType):
         return x, x.dtype
     raise b.fail(E0501, arg="pointer", op=op, type=describe(x)).help(
@@ -185,17 +186,18 @@ def _pointer(b: Builder, x: object, op: str) -> tuple[RuntimeValue, PointerDType
     )
 
 
-def _mask(b: Builder, mask: object, pointer: RuntimeValue) -> RuntimeValue:
+def require_mask(b: Builder, mask: object, pointer: RuntimeValue) -> RuntimeValue:
+    """A mask beside `pointer`: i1, and of no more axes."""
     found = to_value(b, mask, arg="mask")
     if found.dtype != I1:
         raise b.fail(E0502, f"is {found.describe()}", arg="mask", dtype=found.dtype).help(
             "compare: `mask=offsets < n`, or `mask=m != 0`"
         )
-    _refuse_wider(b, found.shape, pointer, "mask")
+    refuse_wider(b, found.shape, pointer, "mask")
     return found
 
 
-def _refuse_wider(b: Builder, shape: Shape, pointer: RuntimeValue, arg: str) -> None:
+def refuse_wider(b: Builder, shape: Shape, pointer: RuntimeValue, arg: str) -> None:
     """Nothing beside a pointer has more axes than the pointer."""
     if shape and not pointer.shape:
         raise b.fail(E0504, arg=arg, what=arg, shape=spell(shape)).help(
@@ -207,13 +209,28 @@ def _refuse_wider(b: Builder, shape: Shape, pointer: RuntimeValue, arg: str) -> 
         ).help("give both the same rank: `x[:, None]` puts a side in")
 
 
+def refuse_larger(
+    b: Builder, pointer: RuntimeValue, values: Mapping[str, RuntimeValue | None]
+) -> None:
+    """Nothing that is written has more elements than there are pointers."""
+    for arg, value in values.items():
+        if value is None:
+            continue
+        if common_shape(b, pointer.shape, value.shape, arg) != pointer.shape:
+            raise b.fail(
+                E0505, arg=arg, what=arg, shape=spell(value.shape), pointer=spell(pointer.shape)
+            ).help(
+                "let the pointer have every element: `pointer + rows[:, None] * stride + columns`"
+            )
+
+
 def _refuse_block_options(b: Builder, boundary_check: object, padding_option: object = "") -> None:
     for arg, value in (("boundary_check", boundary_check), ("padding_option", padding_option)):
         if value not in ((), "", None):
             raise b.fail(E0199, arg=arg, what=f"`{arg}`").help("use `mask` and `other` instead")
 
 
-def _as_bytes(b: Builder, pointer: RuntimeValue, dtype: PointerDType) -> RuntimeValue:
+def as_bytes(b: Builder, pointer: RuntimeValue, dtype: PointerDType) -> RuntimeValue:
     """Pointers to i1 read and write bytes."""
     return semantics.cast(b, pointer, PointerDType(I8)) if dtype.element == I1 else pointer
 
@@ -230,7 +247,7 @@ def _load(
     eviction_policy: object = "",
     volatile: object = False,
 ) -> RuntimeValue:
-    address, dtype = _pointer(b, pointer, "load")
+    address, dtype = pointer_argument(b, pointer, "load")
     _refuse_block_options(b, boundary_check, padding_option)
     if mask is None and other is not None:
         raise b.fail(E0503, arg="other").help("add `mask=`, or leave `other` out")
@@ -239,10 +256,10 @@ def _load(
         "eviction": _option(b, eviction_policy, _EVICTION, "eviction_policy"),
         "volatile": bool(volatile),
     }
-    condition = None if mask is None else _mask(b, mask, address)
+    condition = None if mask is None else require_mask(b, mask, address)
     rest = None if other is None else to_value(b, other, arg="other")
     if rest is not None:
-        _refuse_wider(b, rest.shape, address, "other")
+        refuse_wider(b, rest.shape, address, "other")
     if condition is not None and address.shape:
         address, condition = broadcast_pair(b, address, condition, "mask")
     if rest is not None and address.shape:
@@ -250,7 +267,7 @@ def _load(
     if condition is not None and condition.shape != address.shape:
         condition = stretch(b, condition, address.shape)
     element = I8 if dtype.element == I1 else dtype.element
-    address = _as_bytes(b, address, dtype)
+    address = as_bytes(b, address, dtype)
     operands = [address.ir]
     if condition is not None:
         operands.append(condition.ir)
@@ -270,27 +287,21 @@ def _store(
     cache_modifier: object = "",
     eviction_policy: object = "",
 ) -> None:
-    address, dtype = _pointer(b, pointer, "store")
+    address, dtype = pointer_argument(b, pointer, "store")
     _refuse_block_options(b, boundary_check)
     attrs = {
         "cache": _option(b, cache_modifier, _STORE_CACHE, "cache_modifier"),
         "eviction": _option(b, eviction_policy, _EVICTION, "eviction_policy"),
     }
     stored = to_value(b, value, arg="value")
-    _refuse_wider(b, stored.shape, address, "value")
-    condition = None if mask is None else _mask(b, mask, address)
-    for given, arg in ((stored, "value"), (condition, "mask")):
-        if given is not None and common_shape(b, address.shape, given.shape, arg) != address.shape:
-            raise b.fail(
-                E0505, arg=arg, what=arg, shape=spell(given.shape), pointer=spell(address.shape)
-            ).help(
-                "let the pointer have every element: `pointer + rows[:, None] * stride + columns`"
-            )
+    refuse_wider(b, stored.shape, address, "value")
+    condition = None if mask is None else require_mask(b, mask, address)
+    refuse_larger(b, address, {"value": stored, "mask": condition})
     stored = stretch(b, stored, address.shape)
     if condition is not None:
         condition = stretch(b, condition, address.shape)
     element = I8 if dtype.element == I1 else dtype.element
-    address = _as_bytes(b, address, dtype)
+    address = as_bytes(b, address, dtype)
     stored = semantics.cast(b, stored, dtype.element, arg="value")
     operands = [address.ir, semantics.cast(b, stored, element).ir]
     if condition is not None:
