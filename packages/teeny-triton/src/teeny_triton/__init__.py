@@ -14,16 +14,22 @@ from teeny_triton.host import Const, DeviceArray, auto, constexpr, typed
 _ = (Const, DeviceArray, auto, constexpr, typed)
 
 
+# Views of this flat module: `tl.math.exp` is `tl.exp`.
+_PARTS = ("extra", "math")
+
+
 def __getattr__(name: str) -> Any:
     module = MODULES.get(name)
-    if module is None:
+    if module is None and name not in _PARTS:
         raise AttributeError(f"module 'teeny_triton' has no attribute {name!r}", name=name)
     from importlib import import_module
 
+    if module is None:
+        return import_module(f"teeny_triton.{name}")
     value = getattr(import_module(f"teeny_triton.triton.{module}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *MODULES, *__all__})
+    return sorted({*globals(), *MODULES, *__all__, *_PARTS})

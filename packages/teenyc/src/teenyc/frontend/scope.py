@@ -288,6 +288,10 @@ def _last_name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+# `tl.math`, `tl.extra.libdevice` and `tl.extra.cuda.libdevice` are views of the one flat module.
+_PARTS = frozenset({"math", "triton", "extra", "cuda", "libdevice"})
+
+
 def dsl_attribute(library: Library, name: str) -> Any:
     """`tl.<name>`, or MISSING."""
     found = library.dsl.lookup(name)
@@ -295,7 +299,7 @@ def dsl_attribute(library: Library, name: str) -> Any:
         return found
     if name in ("constexpr", "Const", "tensor"):
         return Class("Tensor" if name == "tensor" else name)
-    return Namespace(f"{DSL_MODULE}.{name}") if name in ("math", "triton") else MISSING
+    return Namespace(f"{DSL_MODULE}.{name}") if name in _PARTS else MISSING
 
 
 Scope = DslScope | ModuleScope

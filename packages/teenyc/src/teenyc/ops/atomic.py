@@ -392,7 +392,7 @@ _bits("atomic_xchg", "exch", f"{_WIDE_INTS}, f32 and f64", floats=True)
 
 
 def _extreme(name: str, signed: str, unsigned: str) -> None:
-    """max and min.
+    """The greater and the smaller of two.
 
     Floats that are not negative are ordered as their bits are, the others in reverse: two
     operations on the bits, each with the lanes of one sign.
