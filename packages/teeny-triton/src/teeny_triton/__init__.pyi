@@ -39,6 +39,7 @@ from teeny_triton.triton.creation import (
     cast as cast,
     elem as elem,
     pointer_type as pointer_type,
+    pointer_type as pointer_type,
 )
 from teeny_triton.triton.dtypes import (
     Elem as Elem,
@@ -610,6 +611,7 @@ __all__ = [
     "permute",
     "philox",
     "philox_impl",
+    "pointer_type",
     "pointer_type",
     "popc",
     "program_id",

@@ -55,3 +55,9 @@ def cast(
 def elem(pointer):
     """The dtype that a pointer, or a tensor of pointers, points at: `y.to(elem(y_ptr))`."""
     ...
+
+
+@rule(element_ty="type[Elem]", returns="Any")
+def pointer_type(element_ty):
+    """The dtype of pointers to elements: `address.to(pointer_type(f32))` of an i64 or u64."""
+    return Ptr[element_ty]

@@ -63,3 +63,6 @@ def cast(input: Elem | int | float, dtype: type[X], fp_downcast_rounding: Litera
 
 def elem(pointer: Ptr[E] | PtrTensor[E, Any]) -> type[E]:
     """The dtype that a pointer, or a tensor of pointers, points at: `y.to(elem(y_ptr))`."""
+
+def pointer_type(element_ty: type[Elem]) -> Any:
+    """The dtype of pointers to elements: `address.to(pointer_type(f32))` of an i64 or u64."""

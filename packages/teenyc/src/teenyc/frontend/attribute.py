@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from teenyc.codes import E0202
 from teenyc.frontend.constexpr import is_number, plain
@@ -17,13 +17,32 @@ from teenyc.frontend.scope import (
     dsl_attribute,
 )
 from teenyc.frontend.suggest import suggest
-from teenyc.types import DType, PointerDType
+from teenyc.types import AnyDType, DType, PointerDType
 from teenyc.values import EnumMember, RuntimeValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from teenyc.frontend.context import Context
+
+
+class BlockType(NamedTuple):
+    """`x.type` of a tensor, as Triton has it: pointers of `ptrs.type` are its elements."""
+
+    element_ty: AnyDType
+    shape: tuple[int, ...]
+
+    ATTRIBUTES = ("element_ty", "scalar", "shape", "numel")
+
+    @property
+    def scalar(self) -> AnyDType:
+        """The dtype of an element."""
+        return self.element_ty
+
+    @property
+    def numel(self) -> int:
+        """The number of elements."""
+        return prod(self.shape)
 
 
 def lower_attribute(context: Context, node: ast.Attribute) -> Any:
@@ -50,7 +69,9 @@ def _attributes(context: Context, owner: Any) -> list[str]:
     if isinstance(owner, EnumClass):
         return list(owner.members)
     if isinstance(owner, RuntimeValue) or is_number(owner):
-        return ["shape", "dtype", "numel", *context.library.dsl.methods()]
+        return ["shape", "dtype", "type", "numel", *context.library.dsl.methods()]
+    if isinstance(owner, BlockType):
+        return [*BlockType.ATTRIBUTES, *_DTYPE_QUESTIONS]
     return [*_DTYPE_ATTRIBUTES, *_DTYPE_QUESTIONS, "element_ty"]
 
 
@@ -67,6 +88,7 @@ _DTYPE_QUESTIONS: dict[str, Callable[[Any], bool]] = {
     "is_int_unsigned": lambda d: isinstance(d, DType) and d.kind == "uint",
     "is_bool": lambda d: isinstance(d, DType) and d.is_bool,
     "is_ptr": lambda d: isinstance(d, PointerDType),
+    "is_block": lambda d: isinstance(d, BlockType),
 }
 
 
@@ -90,8 +112,10 @@ def attribute(context: Context, node: ast.Attribute, owner: Any) -> Any:
         if name in _DTYPE_QUESTIONS:
             return DTypeMethod(owner, name)
         if isinstance(owner, PointerDType):
-            return owner.element if name == "element_ty" else MISSING
+            return {"element_ty": owner.element, "scalar": owner}.get(name, MISSING)
         return _DTYPE_ATTRIBUTES[name](owner) if name in _DTYPE_ATTRIBUTES else MISSING
+    if isinstance(owner, BlockType):
+        return _block_attribute(owner, name)
     if isinstance(owner, RuntimeValue):
         return _tensor_attribute(context, node, owner)
     if is_number(owner):
@@ -100,9 +124,17 @@ def attribute(context: Context, node: ast.Attribute, owner: Any) -> Any:
     return MISSING
 
 
+def _block_attribute(owner: BlockType, name: str) -> Any:
+    if name in _DTYPE_QUESTIONS:
+        return DTypeMethod(owner, name)
+    return getattr(owner, name) if name in BlockType.ATTRIBUTES else MISSING
+
+
 def _tensor_attribute(context: Context, node: ast.Attribute, owner: RuntimeValue) -> Any:
     if node.attr == "dtype":
         return owner.dtype
+    if node.attr == "type":
+        return BlockType(owner.dtype, owner.shape) if owner.is_tensor else owner.dtype
     if node.attr == "shape":
         return owner.shape
     if node.attr == "numel":
