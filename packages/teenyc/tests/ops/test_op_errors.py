@@ -71,8 +71,12 @@ def test_the_kernels_of_a_run_time_page_do_what_it_says(
 @pytest.mark.parametrize(
     ("end", "message", "first_help"),
     [
-        ("8.0", "`end` of `arange` is 8.0, and must be an integer", "write 8"),
-        ("8.5", "`end` of `arange` is 8.5, and must be an integer", "in Python `/` gives a float"),
+        ("8.0", "`end` of `arange` must be an integer, not compile-time float 8.0", "write 8"),
+        (
+            "8.5",
+            "`end` of `arange` must be an integer, not compile-time float 8.5",
+            "in Python `/` gives a float",
+        ),
     ],
 )
 def test_a_float_as_the_length_of_a_range_is_known_but_no_integer(
