@@ -14,10 +14,14 @@ if TYPE_CHECKING:
 
 
 class Store(NamedTuple):
-    """A `tt.store`. With `guarded`, it waits for the end of the nest when arrays may overlap."""
+    """A `tt.store`. With `guarded`, it waits for the end of the nest when arrays may overlap.
+
+    `source` then holds what is stored after the nest, as it lies in memory.
+    """
 
     op: Operation
     guarded: bool = False
+    source: Place | None = None
 
     @property
     def places(self) -> tuple[Place, ...]:

@@ -4,27 +4,66 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from teenyc.backend.cpu.arena import Place
 from teenyc.backend.cpu.builder import memory_type
 from teenyc.backend.cpu.cluster import Cluster, Reduce, Store, Write
 from teenyc.backend.cpu.evaluate import Evaluator, strip_alignment
 from teenyc.backend.cpu.memory import load, masked_store, pointer, scatter, store
 from teenyc.backend.cpu.nest import Nest
 from teenyc.backend.cpu.reduction import Reduction
+from teenyc.backend.cpu.text import WIDTHS, Val
 from teenyc.ops import arrays
+from teenyc.types import shape_of
 
 if TYPE_CHECKING:
     from teenyc.backend.cpu.scope import Scope
-    from teenyc.backend.cpu.text import Val
     from teenyc.ir.core import Operation, Value
 
 
 def emit_cluster(scope: Scope, cluster: Cluster) -> None:
-    """Append the loop nest of `cluster` to the function."""
+    """Append the loop nest of `cluster` to the function, and what waits for its end."""
     scope.arena.tick()
     for root in cluster.roots:
         for place in root.places:
             if not place.target.pointer:
                 scope.arena.allocate(place.target)
+    waiting = {}
+    for root in cluster.roots:
+        if isinstance(root, Store) and root.guarded:
+            waiting[id(root)] = _waiting_place(scope, root)
+    _emit_nest(scope, cluster, waiting)
+    if waiting:
+        _emit_waiting(scope, cluster, waiting)
+
+
+def _waiting_place(scope: Scope, root: Store) -> Place:
+    """Where the values of a guarded store wait, as they lie in memory."""
+    value = root.op.operands[1].type
+    element = arrays.element_name(value)
+    width = WIDTHS[memory_type(element)]
+    raw = element if memory_type(element) in ("float", "double") else f"i{width}"
+    place = Place(shape_of(value), raw)
+    scope.arena.allocate(place)
+    scope.arena.touch(place)
+    return place
+
+
+def _emit_waiting(scope: Scope, cluster: Cluster, waiting: dict[int, Place]) -> None:
+    """Where arrays may overlap, store now what the nest has put aside."""
+    main, late, done = scope.main, scope.label("late"), scope.label("stored")
+    main.lines.append(f"  br i1 %apart, label %{done}, label %{late}")
+    main.open(late)
+    scope.arena.tick()
+    for root in cluster.stores:
+        if id(root) in waiting:
+            own = Cluster(cluster.shape)
+            own.roots.append(Store(root.op, source=waiting[id(root)]))
+            _emit_nest(scope, own, {})
+    main.lines.append(f"  br label %{done}")
+    main.open(done)
+
+
+def _emit_nest(scope: Scope, cluster: Cluster, waiting: dict[int, Place]) -> None:
     own = frozenset(
         id(root.value)
         for root in cluster.roots
@@ -36,11 +75,11 @@ def emit_cluster(scope: Scope, cluster: Cluster) -> None:
     for root in cluster.roots:  # everything is read before anything is written
         if isinstance(root, Reduce):
             reductions[id(root)].prepare()
-        else:
+        elif not (isinstance(root, Store) and root.source):
             evaluator.value(_source(root), nest.identity)
     for root in cluster.roots:
         if isinstance(root, Store):
-            _store(evaluator, root)
+            _store(evaluator, root, waiting.get(id(root)))
         elif isinstance(root, Write):
             _write(evaluator, root)
         else:
@@ -67,19 +106,23 @@ def _write(e: Evaluator, root: Write) -> None:
         e.scatter_strip(c, at, step, found)
 
 
-def _store(e: Evaluator, root: Store) -> None:
+def _store(e: Evaluator, root: Store, waiting: Place | None) -> None:
     nest, c, op = e.nest, e.c, root.op
     address, mask = op.operands[0], op.operands[2:]
     element = arrays.element_name(op.operands[1].type)
-    found = c.encode(e.value(op.operands[1], nest.identity), element)
+    if root.source is not None:
+        found = e.read(root.source, nest.identity)
+    else:
+        found = c.encode(e.value(op.operands[1], nest.identity), element)
     found = c.splat(found, nest.width)
     e.scope.work += e.elements
     contiguous = e.contiguity(address, nest.identity, memory_type(element))
     if contiguous and not mask:
         first = e.value(address, e.first(nest.identity))
-        store(c, pointer(c, first, first.level), found, nest.top)
+        at = pointer(c, first, first.level)
+        store(c, _aside(e, at, waiting), found, nest.top)
     elif contiguous is not None and e.can_stage([address, *mask]):
-        _store_staged(e, op, found, certain=contiguous)
+        _store_staged(e, op, found, waiting, certain=contiguous)
     elif contiguous:
         first = e.value(address, e.first(nest.identity))
         at = pointer(c, first, nest.top)
@@ -89,21 +132,34 @@ def _store(e: Evaluator, root: Store) -> None:
         _store_scattered(e, op, found)
 
 
+def _aside(e: Evaluator, at: str, waiting: Place | None) -> str:
+    """The pointer, or that of the place where a guarded store's values wait."""
+    if waiting is None:
+        return at
+    place, _, _ = e.address(waiting, e.nest.identity)
+    text = f"select i1 %apart, ptr {at}, ptr {place}"
+    return e.c.put(text, "ptr", 0, e.nest.top).text
+
+
 def _store_scattered(e: Evaluator, op: Operation, found: Val) -> None:
     addresses = e.c.splat(e.value(op.operands[0], e.nest.identity), e.nest.width)
-    mask = e.store_mask(op)
-    scatter(e.scope, e.c, addresses, found, mask, e.nest.top)
+    scatter(e.scope, e.c, addresses, found, e.store_mask(op), e.nest.top)
 
 
-def _store_staged(e: Evaluator, op: Operation, found: Val, *, certain: bool) -> None:
+def _store_staged(
+    e: Evaluator, op: Operation, found: Val, waiting: Place | None, *, certain: bool
+) -> None:
     """Into memory where all lanes are on, else into a slot that is carried out afterwards."""
     nest, c = e.nest, e.c
     real, slot = e.stage(op.operands[0], op.operands[2:3], nest.identity, certain=certain)
-    store(c, e.choose(real, slot), found, nest.top)
+    store(c, _aside(e, e.choose(real, slot), waiting), found, nest.top)
     nest.has_drain = True
     with e.inside(nest.drain):
         value = load(c, slot, found.type, nest.width, nest.top, 64)
-        if certain:
-            masked_store(e.scope, c, real, value, e.store_mask(op), nest.top)
-        else:
+        if not certain:
             _store_scattered(e, op, value)
+            return
+        mask = e.store_mask(op)
+        if waiting is not None:
+            mask = c.binary("and", mask, Val("%apart", "i1"))
+        masked_store(e.scope, c, real, value, mask, nest.top)
