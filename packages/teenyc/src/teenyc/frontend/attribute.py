@@ -32,8 +32,6 @@ class BlockType(NamedTuple):
     element_ty: AnyDType
     shape: tuple[int, ...]
 
-    ATTRIBUTES = ("element_ty", "scalar", "shape", "numel")
-
     @property
     def scalar(self) -> AnyDType:
         """The dtype of an element."""
@@ -71,10 +69,11 @@ def _attributes(context: Context, owner: Any) -> list[str]:
     if isinstance(owner, RuntimeValue) or is_number(owner):
         return ["shape", "dtype", "type", "numel", *context.library.dsl.methods()]
     if isinstance(owner, BlockType):
-        return [*BlockType.ATTRIBUTES, *_DTYPE_QUESTIONS]
+        return [*_BLOCK_ATTRIBUTES, *_DTYPE_QUESTIONS]
     return [*_DTYPE_ATTRIBUTES, *_DTYPE_QUESTIONS, "element_ty"]
 
 
+_BLOCK_ATTRIBUTES = ("element_ty", "scalar", "shape", "numel")
 _DTYPE_ATTRIBUTES: dict[str, Callable[[DType], Any]] = {
     "name": lambda d: d.name,
     "itemsize": lambda d: d.itemsize,
@@ -127,7 +126,7 @@ def attribute(context: Context, node: ast.Attribute, owner: Any) -> Any:
 def _block_attribute(owner: BlockType, name: str) -> Any:
     if name in _DTYPE_QUESTIONS:
         return DTypeMethod(owner, name)
-    return getattr(owner, name) if name in BlockType.ATTRIBUTES else MISSING
+    return getattr(owner, name) if name in _BLOCK_ATTRIBUTES else MISSING
 
 
 def _tensor_attribute(context: Context, node: ast.Attribute, owner: RuntimeValue) -> Any:
