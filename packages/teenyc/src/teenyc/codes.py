@@ -102,8 +102,7 @@ E0505 = code(
 E0506 = code(
     "E0506",
     "out-of-bounds-access",
-    "program {program}, element {element}: {access} {size} bytes at {address}, "
-    "outside of every array",
+    "program {program}, element {element}: {access} {size} bytes {place}",
     LaunchError,
 )
 E0507 = code(

@@ -7,7 +7,7 @@ computed too, so floating-point warnings are silenced; what they hold is never w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from teeny_macros.source import Span
@@ -54,7 +54,10 @@ class InterpProgram:
         params = self.module.params
         if len(args) != len(params):
             raise E0510.error(what=f"{len(args)} arguments for {len(params)} parameters")
-        memory = Memory(self.np, [arg for arg in args if isinstance(arg, self.np.ndarray)])
+        named = zip((param[0] for param in params), args, strict=True)
+        memory = Memory(
+            self.np, {name: arg for name, arg in named if isinstance(arg, self.np.ndarray)}
+        )
         values = [self._argument(param, arg) for param, arg in zip(params, args, strict=True)]
         with self.np.errstate(all="ignore"):
             for z in range(grid[2]):
@@ -105,9 +108,10 @@ def _numpy() -> Any:
 class Memory:
     """The bytes that the arrays of a launch span, by address. It keeps the arrays alive."""
 
-    def __init__(self, np: Any, given: Sequence[Array]) -> None:
+    def __init__(self, np: Any, given: Mapping[str, Array]) -> None:
         self.np = np
-        self.arrays = [array for array in given if array.size]
+        self.named = given
+        self.arrays = [array for array in given.values() if array.size]
         found = sorted((*self._bounds(array), array.flags.writeable) for array in self.arrays)
         self.starts = np.asarray([start for start, _, _ in found], dtype=np.int64)
         self.ends = np.asarray([end for _, end, _ in found], dtype=np.int64)
@@ -137,6 +141,26 @@ class Memory:
             region[i] = np.flatnonzero(wanted)[0] if wanted.any() else -1
             inside[i] = wanted.any()
         return np.where(inside, region, -1)
+
+    def place(self, address: int, size: int, parameter: str) -> str:
+        """`address` seen from an array, in words: that of `parameter`, else the nearest one."""
+        if parameter not in self.named:
+            parameter = min(self.named, key=lambda name: self._distance(address, name), default="")
+        if not parameter:
+            return f"at {address % (1 << 64):#x}, and no array was given"
+        array = self.named[parameter]
+        ahead = address - int(array.__array_interface__["data"][0])
+        sign = "-" if ahead < 0 else "+"
+        offset, rest = divmod(abs(ahead), size)
+        where = (
+            f"`{parameter} {sign} {offset}`" if not rest else f"{ahead} bytes from `{parameter}`"
+        )
+        start, end = self._bounds(array) if array.size else (0, 0)
+        return f"at {where}, and the array spans {(end - start) // size} elements"
+
+    def _distance(self, address: int, name: str) -> int:
+        start, end = self._bounds(self.named[name]) if self.named[name].size else (0, 0)
+        return max(start - address, address - end, 0)
 
     def bytes_of(self, region: int) -> Array:
         """A region as uint8, without a copy."""
@@ -237,7 +261,7 @@ class _Program:
                 element=tuple(map(int, place)),
                 access=access,
                 size=size,
-                address=hex(int(live[first]) % (1 << 64)),
+                place=self.memory.place(int(live[first]), size, _parameter(op.operands[0])),
             ).help("mask what lies outside: `mask=offsets < n`")
         return lanes, live, region
 
@@ -250,6 +274,19 @@ def _results(op: Operation, found: Any) -> tuple[Array, ...]:
     if not op.results:
         return ()
     return found if isinstance(found, tuple) else (found,)
+
+
+def _parameter(pointer: Value) -> str:
+    """The parameter that a pointer is computed from, where a glance at the operations tells."""
+    value = pointer
+    while value.op is not None:
+        operands = [
+            one for one in value.op.operands if isinstance(scalar_of(one.type), PointerType)
+        ]
+        if len(operands) != 1:
+            return ""
+        value = operands[0]
+    return value.hint
 
 
 def _pointee(pointer: Value) -> ScalarType | PointerType:

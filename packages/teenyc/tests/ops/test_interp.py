@@ -106,9 +106,32 @@ def test_an_access_outside_of_every_array_names_line_program_and_element(
     error = failure(made, np.zeros(10, np.float32), 12, grid=(1, 2, 1))
     (found,) = error.diagnostics
     assert found.code == "E0506"
-    assert "program (0, 1, 0), element (2,): writes 4 bytes" in found.message
+    assert found.message == (
+        "program (0, 1, 0), element (2,): writes 4 bytes at `x_ptr + 10`, "
+        "and the array spans 10 elements"
+    )
     assert found.span is not None
     assert (found.span.file, found.span.line) == ("kernel_under_test.py", 5)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("tl.store(y_ptr, tl.load(x_ptr + 5))", "reads 4 bytes at `x_ptr + 5`"),
+        ("tl.store(y_ptr - 3, 0.0)", "writes 4 bytes at `y_ptr - 3`"),
+        # The operations do not say which parameter it was: the nearest array is named.
+        ("tl.store((y_ptr.to(i64) + 16).to(Ptr[f32]), 0.0)", "writes 4 bytes at `y_ptr + 4`"),
+        ("tl.store((y_ptr.to(i64) - 6).to(Ptr[f32]), 0.0)", "writes 4 bytes at -6 bytes from `y_"),
+    ],
+)
+def test_an_access_outside_is_told_from_the_parameter_it_came_from(
+    code: str, message: str, kernel: MakeKernel
+) -> None:
+    both = np.zeros(8000, np.float32)  # one memory, so that the other array is not far
+    made = kernel("x_ptr: Ptr[f32], y_ptr: Ptr[f32]", code)
+    error = failure(made, both[:4], both[4000:4004])
+    assert message in error.diagnostics[0].message
+    assert error.diagnostics[0].message.endswith("and the array spans 4 elements")
 
 
 @pytest.mark.parametrize("offset", [-1, 4, 2**30, -(2**30)])
@@ -121,7 +144,9 @@ def test_each_side_of_an_array_is_guarded(offset: int, kernel: MakeKernel) -> No
 def test_a_null_pointer_is_outside_unless_nothing_is_read(kernel: MakeKernel) -> None:
     made = kernel("x_ptr: Ptr[f32], n: i32", "tl.store(x_ptr, 0.0, mask=n > 0)")
     launch(made, None, 0)
-    assert failure(made, None, 1).code == "E0506"
+    error = failure(made, None, 1)
+    assert error.code == "E0506"
+    assert error.diagnostics[0].message.endswith("writes 4 bytes at 0x0, and no array was given")
 
 
 def test_empty_arrays_and_empty_grids_do_nothing(kernel: MakeKernel) -> None:
