@@ -50,7 +50,7 @@ LIBRARY_EDGES: dict[str, tuple[str, ...]] = {
     "fsspec": ("teeny_compiler/cache/*",),
     "typer": ("teeny_compiler/cli.py", "teeny_compiler/cli/*", "teeny_compiler/cache/cli.py"),
     "rich": ("teeny_compiler/cli.py", "teeny_compiler/cli/*", "teeny_compiler/cache/cli.py"),
-    "matplotlib": ("teeny_cuda/plot.py",),
+    "matplotlib": ("teeny_cuda/report.py",),
     "torch": ("teeny_kernels/*",),
     "onnx": ("teeny_kernels/*",),
 }
