@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-import inspect
+import json
 import subprocess
 import sys
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,6 +38,33 @@ COMPOSITE = {
     *("uint_to_uniform_float", "pair_uniform_to_normal"),
     *("view", "ravel", "unsqueeze", "squeeze", "interleave", "pointer_type"),
 }
+
+
+# Runs apart: tests of other packages fork this process, which must not have loaded libtriton.
+ASK_TRITON = """
+import inspect, json, sys
+import triton.language as language
+from triton.language.extra.cuda import libdevice
+found = {}
+for name in sys.argv[1:]:
+    value = getattr(language, name, None) or getattr(libdevice, name, None)
+    if value is not None:
+        value = value.__init__ if inspect.isclass(value) else getattr(value, "fn", value)
+        found[name] = list(inspect.signature(value).parameters)
+rows = {"parameters": found, "libdevice": sorted(vars(libdevice)), "all": language.__all__}
+print(json.dumps(rows))
+"""
+
+
+@cache
+def of_triton() -> dict[str, Any]:
+    """Triton's own names, and the parameters of those that the language has too."""
+    if find_spec("triton") is None:
+        pytest.skip("triton is not installed")
+    command = [sys.executable, "-c", ASK_TRITON, *FUNCTIONS]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
 def body(node: ast.FunctionDef) -> list[ast.stmt]:
@@ -197,16 +226,11 @@ def test_the_generated_files_are_fresh() -> None:
 
 
 def test_parameters_are_those_of_triton() -> None:
-    language = pytest.importorskip("triton.language", reason="triton is not installed")
-    from triton.language.extra.cuda import libdevice
-
+    theirs = of_triton()["parameters"]
     for name, node in FUNCTIONS.items():
         if name in ("elem", "pointer_type"):  # one address space, and no constant pointers
             continue
-        theirs = getattr(language, name, None) or getattr(libdevice, name)
-        theirs = theirs.__init__ if inspect.isclass(theirs) else getattr(theirs, "fn", theirs)
-        signature = inspect.signature(theirs).parameters
-        names = [row for row in signature if not row.startswith("_") and row != "self"]
+        names = [row for row in theirs[name] if not row.startswith("_") and row != "self"]
         own = [row for row, _ in parameters(node)]
         if node.args.vararg is not None:
             own.insert(len(own) - len(node.args.kwonlyargs), node.args.vararg.arg)
@@ -215,10 +239,7 @@ def test_parameters_are_those_of_triton() -> None:
 
 
 def test_the_whole_of_libdevice_is_in_the_language() -> None:
-    pytest.importorskip("triton.language", reason="triton is not installed")
-    from triton.language.extra.cuda import libdevice
-
-    theirs = {name for name in vars(libdevice) if name != "core" and name[0] != "_"}
+    theirs = {name for name in of_triton()["libdevice"] if name != "core" and name[0] != "_"}
     assert theirs <= set(dir(teeny_triton.math))
     assert teeny_triton.extra.libdevice.tanh is teeny_triton.tanh
     assert teeny_triton.extra.cuda.libdevice.exp is teeny_triton.exp
@@ -227,9 +248,9 @@ def test_the_whole_of_libdevice_is_in_the_language() -> None:
 
 
 def test_what_triton_has_and_the_language_lacks_is_listed() -> None:
-    language = pytest.importorskip("triton.language", reason="triton is not installed")
+    theirs = set(of_triton()["all"])
     text = Path(__file__).with_name("not_yet.txt").read_text(encoding="utf-8")
     listed = {name for line in text.splitlines() if line[0] != "#" for name in line.split()}
     assert not listed & set(dir(teeny_triton)), "in the language, so no longer lacking"
-    lacking = set(language.__all__) - set(dir(teeny_triton)) - NOT_OPERATIONS
+    lacking = theirs - set(dir(teeny_triton)) - NOT_OPERATIONS
     assert not lacking - listed, "of Triton, and neither here nor listed"
