@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from teenyc.backend.cpu.cluster import Cluster, Dot, Slot, Step, Structured
+from teenyc.backend.cpu.describe import note_structured
 from teenyc.backend.cpu.dot import emit_dot
-from teenyc.backend.cpu.memory import guarded_load, guarded_store
+from teenyc.backend.cpu.memory import check_scalar, guarded_load, guarded_store
 from teenyc.backend.cpu.roots import emit_cluster
 from teenyc.backend.cpu.structure import LOAD, SCF_FOR, SCF_IF, STORE
 from teenyc.backend.cpu.text import Val, held_type, number
@@ -38,11 +39,13 @@ def _emit_scalar(scope: Scope, op: Operation) -> None:
         if op.opdef is LOAD:
             element = arrays.element_name(op.result.type)
             mask, other = (values[i] if i < len(values) else None for i in (1, 2))
+            check_scalar(scope, c, op, values[0], mask, element)
             found = guarded_load(scope, c, values[0], mask, other, element)
             scope.scalars[id(op.result)] = c.decode(found, element)
         else:
             element = arrays.element_name(op.operands[1].type)
             mask = values[2] if len(values) > 2 else None
+            check_scalar(scope, c, op, values[0], mask, element)
             guarded_store(scope, c, values[0], values[1], mask, element)
     elif op.opdef.cpu is None:
         raise E0803.error(op=op.name)
@@ -51,6 +54,13 @@ def _emit_scalar(scope: Scope, op: Operation) -> None:
 
 
 def _emit_structured(scope: Scope, step: Structured) -> None:
+    note_structured(scope, step)
+    scope.depth += 1
+    _emit_kind(scope, step)
+    scope.depth -= 1
+
+
+def _emit_kind(scope: Scope, step: Structured) -> None:
     if step.op.opdef is SCF_FOR:
         _emit_for(scope, step)
     elif step.op.opdef is SCF_IF:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from teenyc.backend.cpu.arena import Place
 from teenyc.backend.cpu.classes import is_tensor, size_of
-from teenyc.backend.cpu.cluster import Cluster, Step, Write
+from teenyc.backend.cpu.cluster import Cluster, Step, Store, Write
+from teenyc.backend.cpu.hazards import Hazard
 from teenyc.backend.cpu.structure import LOAD, VIEWS
 from teenyc.ops import arrays
 from teenyc.types import shape_of
@@ -50,6 +51,26 @@ class Demand:
             for value in op.results:
                 if is_tensor(value) and id(value) in self.needs:
                     self._visit(op, value)
+
+    def release(self) -> None:
+        """Stores need not wait where their nest reads nothing that they may overlap."""
+        hazards = self.planner.hazards
+        for step in self.steps:
+            if not isinstance(step, Cluster) or not any(store.guarded for store in step.stores):
+                continue
+            own = {id(root.value) for root in step.roots if isinstance(root, Write)}
+            values = [value for root in step.roots for value in root.values]
+            lazy = self.classes.lazy(values, lambda v: self._placed(v) and id(v) not in own)
+            loads = [op for op in lazy if op.opdef is LOAD]
+            others = step.stores
+            for i, root in enumerate(step.roots):
+                if not isinstance(root, Store) or not root.guarded:
+                    continue
+                if (
+                    all(hazards.between(x, root.op) is Hazard.NONE for x in loads)
+                    and len(others) == 1
+                ):
+                    step.roots[i] = root._replace(guarded=False)
 
     def _need(self, value: Value, cluster: Cluster, *, grown: bool, moved: bool = False) -> None:
         if not is_tensor(value) or self.classes.is_cheap(value):

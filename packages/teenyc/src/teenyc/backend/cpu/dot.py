@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
+from teenyc.backend.cpu.describe import note_dot
 from teenyc.backend.cpu.text import WIDTHS, Output, vector
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def emit_dot(scope: Scope, step: Dot) -> None:
     *batch, m, k = step.left.shape
     n = step.right.shape[-1]
     scope.work += prod(batch) * m * n * k / 8 * 16.0**scope.loop_depth
+    note_dot(scope, step, *tile(scope.output.features, step.out.type))
     symbol = _function(scope.output, m, n, k, step.left.type, step.out.type)
     left, right, out = (p.target.pointer for p in (step.left, step.right, step.out))
     main = scope.main

@@ -12,6 +12,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from teenyc.backend.cpu.builder import memory_type
+from teenyc.backend.cpu.checks import check, within
 from teenyc.backend.cpu.memory import (
     all_lanes,
     gather,
@@ -191,7 +192,7 @@ class Evaluator:
     ) -> tuple[str, int | None, int]:
         """A pointer to the (first lane's) element, elements from lane to lane (None: one for all),
         and the level of the access."""
-        strides = place.strides if shape is None else _row_major(shape)
+        strides = place.strides if shape is None else row_major(shape)
         terms, step = [], None
         for axis, stride in zip(seen, strides, strict=True):
             if axis == NO_AXIS:
@@ -253,7 +254,7 @@ class Evaluator:
         if self.nest.strip not in seen:
             return self.c.decode(self._load_scalar(op, seen, element), element)
         contiguous = self.contiguity(op.operands[0], seen, memory_type(element))
-        masked = len(op.operands) > 1
+        masked = len(op.operands) > 1 or (self.checks and self.can_stage(op.operands))
         if contiguous is not None and not masked and contiguous:
             found = self._load_strip(op, seen, element)
         elif contiguous is not None and self.can_stage(op.operands):
@@ -292,11 +293,45 @@ class Evaluator:
         address = self.value(op.operands[0], seen)
         mask = self.value(op.operands[1], seen) if len(op.operands) > 1 else None
         other = self.value(op.operands[2], seen) if len(op.operands) > 2 else None
+        if self.checks:
+            on = mask or number(1, "i1")
+            level = max(address.level, on.level)
+            self.check(op, seen, address, on, level)
         return guarded_load(self.scope, self.c, address, mask, other, element)
+
+    @property
+    def checks(self) -> bool:
+        """Whether accesses are checked."""
+        return self.scope.output.checks
+
+    def check(self, op: Operation, seen: Seen, addresses: Val, mask: Val, level: int) -> None:
+        """Check an access before it happens; `level` is where it does."""
+        pointee = op.operands[0].type.element.pointee  # type: ignore[union-attr]
+        shape = shape_of(op.operands[0].type)
+        element, step = number(0, "i64"), 0
+        for axis, stride in zip(seen, row_major(shape), strict=True):
+            if axis == NO_AXIS:
+                continue
+            if axis == self.nest.strip:
+                step = stride
+            index = self.c.binary("mul", self.nest.position(axis, "i64"), number(stride, "i64"))
+            element = self.c.binary("add", element, index)
+        level = max(level, element.level)
+        if addresses.lanes:
+            mask = self.c.splat(mask, addresses.lanes)
+        size = arrays.itemsize(pointee)
+        check(self.scope, self.c, op, addresses, mask, element, size, level, step)
+
+    def check_strip(self, op: Operation, seen: Seen, mask: Val, level: int) -> None:
+        """Check every lane of a strip."""
+        if self.checks:
+            wide = self.c.splat(self.value(op.operands[0], seen), self.nest.width)
+            self.check(op, seen, wide, mask, max(level, wide.level))
 
     def _load_strip(self, op: Operation, seen: Seen, element: str) -> Val:
         address = self.value(op.operands[0], self.first(seen))
         level = max(address.level, self.nest.lane_level)
+        self.check_strip(op, seen, number(1, "i1"), level)
         at = pointer(self.c, address, address.level)
         return load(self.c, at, memory_type(element), self.nest.width, level)
 
@@ -315,6 +350,7 @@ class Evaluator:
         address = self.value(op.operands[0], self.first(seen))
         mask, other = self.mask_and_other(op, seen, element)
         level = max(address.level, mask.level, other.level, self.nest.lane_level)
+        self.check_strip(op, seen, mask, level)
         at = pointer(self.c, address, address.level)
         return masked_load(self.scope, self.c, at, mask, other, level)
 
@@ -322,6 +358,7 @@ class Evaluator:
         address = self.c.splat(self.value(op.operands[0], seen), self.nest.width)
         mask, other = self.mask_and_other(op, seen, element)
         level = max(address.level, mask.level, other.level, self.nest.lane_level)
+        self.check_strip(op, seen, mask, level)
         return gather(self.scope, self.c, address, mask, other, level)
 
     def _load_staged(self, op: Operation, seen: Seen, element: str, *, certain: bool) -> Val:
@@ -350,6 +387,11 @@ class Evaluator:
                 pointee = address.type.element.pointee  # type: ignore[union-attr]
                 span = number((nest.width - 1) * arrays.itemsize(pointee), "i64")
                 nest.tests.append(c.compare("eq", c.binary("sub", last, first), span))
+            if self.checks:
+                pointee = address.type.element.pointee  # type: ignore[union-attr]
+                bytes_ = number(nest.width * arrays.itemsize(pointee), "i64")
+                end = c.binary("add", first, bytes_)
+                nest.tests.append(within(self.scope, c, address, first, end))
             for condition in mask:
                 key = (id(condition), seen)
                 if key not in self._tested:
@@ -427,7 +469,7 @@ def _through(op: Operation, seen: Seen) -> Seen:
     return tuple(found)
 
 
-def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
     found, step = [], 1
     for side in reversed(shape):
         found.append(step)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from teenyc.ir.core import Function, Module
 
 NO_OVERLAP = 1  # bit 0 of `flags`
+NANOSECONDS = 0.012  # an addition of one lane, loads and stores included, in vectors
 
 
 class Lowered(NamedTuple):
@@ -58,7 +59,7 @@ def lower_module(
         entry.lines.append(f"  {buffer.name} = getelementptr i8, ptr %arena, i64 {offset}")
     for i in range(scope.slots):
         entry.lines.append(f"  %slot{i} = alloca [{SLOT_BYTES} x i8], align 64")
-    text = _function(function.name, entry, scope.main)
+    text = _function(function.name, entry, scope.main, stops=bool(scope.stops))
     definitions = [maths.define(*key, features.has("fma")) for key in sorted(output.maths)]
     parts = [
         maths.module_text(definitions, fma=features.has("fma")) if definitions else "",
@@ -67,14 +68,17 @@ def lower_module(
     ]
     whole = "\n".join(part for part in parts if part)
     declared = [line for line in sorted(output.declares) if line not in whole]
-    return Lowered(
-        "\n".join([*declared, whole]), arena_bytes, int(scope.work), "\n".join(scope.dump)
-    )
+    work = max(1, int(scope.work * NANOSECONDS))
+    head = f"{function.name}: arena {arena_bytes} bytes, about {work} ns a program"
+    dump = "\n".join([head, *scope.dump, ""])
+    return Lowered("\n".join([*declared, whole]), arena_bytes, work, dump)
 
 
 def _bind_arguments(scope: Scope, function: Function, entry: Section) -> None:
     """Load the slots once, before the loop over programs."""
     c = scope.builder([entry])
+    pointers = [arg for arg in function.args if isinstance(arg.type, PointerType)]
+    scope.arrays = {id(arg): i for i, arg in enumerate(pointers)}
     for i, arg in enumerate(function.args):
         element = arrays.element_name(arg.type)
         at = f"%slot.{i}"
@@ -90,6 +94,8 @@ def _bind_arguments(scope: Scope, function: Function, entry: Section) -> None:
         f"  %overlap.bit = and i64 %flags, {NO_OVERLAP}",
         "  %apart = icmp ne i64 %overlap.bit, 0",
     ]
+    if scope.output.checks:
+        entry.lines += _extents(len(scope.arrays))
     main = scope.main
     main.lines += [
         "  %pid.row = udiv i64 %pid, %gx",
@@ -104,7 +110,24 @@ def _bind_arguments(scope: Scope, function: Function, entry: Section) -> None:
         scope.grid[axis] = Val(f"%grid.{axis}", "i32")
 
 
-def _function(name: str, entry: Section, main: Section) -> str:
+def _extents(count: int) -> list[str]:
+    """The ends of all arrays, and pointers to their table and to the record of an error."""
+    lines = [
+        "  %extents.table = inttoptr i64 %extents to ptr",
+        "  %error.record = inttoptr i64 %error to ptr",
+    ]
+    for i in range(count):
+        lines += [
+            f"  %array.{i}.at = getelementptr i64, ptr %extents.table, i64 {2 * i}",
+            f"  %array.{i} = load i64, ptr %array.{i}.at, align 8",
+            f"  %array.{i}.bytes.at = getelementptr i64, ptr %extents.table, i64 {2 * i + 1}",
+            f"  %array.{i}.bytes = load i64, ptr %array.{i}.bytes.at, align 8",
+            f"  %array.{i}.end = add i64 %array.{i}, %array.{i}.bytes",
+        ]
+    return lines
+
+
+def _function(name: str, entry: Section, main: Section, *, stops: bool) -> str:
     return "\n".join(
         (
             f"define i32 @{name}(ptr %args, i64 %begin, i64 %end, ptr noalias %arena) nounwind {{",
@@ -120,6 +143,7 @@ def _function(name: str, entry: Section, main: Section) -> str:
             "  br i1 %pid.more, label %program, label %return",
             "return:",
             "  ret i32 0",
+            *(("stopped:", "  ret i32 1") if stops else ()),
             "}",
             "",
         )

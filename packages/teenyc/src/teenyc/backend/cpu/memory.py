@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from teenyc.backend.cpu import helpers
 from teenyc.backend.cpu.builder import memory_type
+from teenyc.backend.cpu.checks import check
 from teenyc.backend.cpu.text import WIDTHS, Val, mangle, number, vector
 
 if TYPE_CHECKING:
     from teenyc.backend.cpu.builder import Builder
     from teenyc.backend.cpu.scope import Scope
+    from teenyc.ir.core import Operation
 
 
 def pointer(c: Builder, address: Val, level: int) -> str:
@@ -116,6 +118,15 @@ def scatter(scope: Scope, c: Builder, addresses: Val, x: Val, mask: Val, level: 
 def all_lanes(lanes: int) -> Val:
     """The mask that holds everywhere."""
     return number(1, "i1", lanes)
+
+
+def check_scalar(
+    scope: Scope, c: Builder, op: Operation, address: Val, mask: Val | None, element: str
+) -> None:
+    """Check a scalar access where accesses are checked."""
+    if scope.output.checks:
+        on, size = mask or number(1, "i1"), WIDTHS[memory_type(element)] // 8
+        check(scope, c, op, address, on, number(0, "i64"), size, 0)
 
 
 def guarded_load(

@@ -89,6 +89,7 @@ class _BlockPlan:
         self._flush()
         demand = Demand(self.planner, self.block, self.steps)
         demand.settle()
+        demand.release()
         demand.forward(moved)
         self.steps = [s for s in self.steps if not isinstance(s, Cluster) or s.roots]
         return self.steps

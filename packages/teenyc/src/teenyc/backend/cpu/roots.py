@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from teenyc.backend.cpu.arena import Place
 from teenyc.backend.cpu.builder import memory_type
 from teenyc.backend.cpu.cluster import Cluster, Reduce, Store, Write
+from teenyc.backend.cpu.describe import note, note_nest
 from teenyc.backend.cpu.evaluate import Evaluator, strip_alignment
 from teenyc.backend.cpu.memory import load, masked_store, pointer, scatter, store
 from teenyc.backend.cpu.nest import Nest
 from teenyc.backend.cpu.reduction import Reduction
-from teenyc.backend.cpu.text import WIDTHS, Val
+from teenyc.backend.cpu.text import WIDTHS, Val, number
 from teenyc.ops import arrays
 from teenyc.types import shape_of
 
@@ -54,11 +55,14 @@ def _emit_waiting(scope: Scope, cluster: Cluster, waiting: dict[int, Place]) -> 
     main.lines.append(f"  br i1 %apart, label %{done}, label %{late}")
     main.open(late)
     scope.arena.tick()
+    note(scope, "only where arrays may overlap:")
+    scope.depth += 1
     for root in cluster.stores:
         if id(root) in waiting:
             own = Cluster(cluster.shape)
             own.roots.append(Store(root.op, source=waiting[id(root)]))
             _emit_nest(scope, own, {})
+    scope.depth -= 1
     main.lines.append(f"  br label %{done}")
     main.open(done)
 
@@ -87,6 +91,7 @@ def _emit_nest(scope: Scope, cluster: Cluster, waiting: dict[int, Place]) -> Non
     for reduction in reductions.values():
         reduction.finish()
     nest.finish()
+    note_nest(scope, nest)
 
 
 def _source(root: Store | Write) -> Value:
@@ -117,16 +122,19 @@ def _store(e: Evaluator, root: Store, waiting: Place | None) -> None:
     found = c.splat(found, nest.width)
     e.scope.work += e.elements
     contiguous = e.contiguity(address, nest.identity, memory_type(element))
-    if contiguous and not mask:
+    stageable = e.can_stage([address, *mask])
+    if contiguous and not mask and not (e.checks and stageable):
+        e.check_strip(op, nest.identity, number(1, "i1"), nest.top)
         first = e.value(address, e.first(nest.identity))
         at = pointer(c, first, first.level)
         store(c, _aside(e, at, waiting), found, nest.top)
-    elif contiguous is not None and e.can_stage([address, *mask]):
+    elif contiguous is not None and stageable:
         _store_staged(e, op, found, waiting, certain=contiguous)
     elif contiguous:
         first = e.value(address, e.first(nest.identity))
         at = pointer(c, first, nest.top)
         on = c.splat(e.value(mask[0], nest.identity), nest.width)
+        e.check_strip(op, nest.identity, on, nest.top)
         masked_store(e.scope, c, at, found, on, nest.top)
     else:
         _store_scattered(e, op, found)
@@ -143,7 +151,9 @@ def _aside(e: Evaluator, at: str, waiting: Place | None) -> str:
 
 def _store_scattered(e: Evaluator, op: Operation, found: Val) -> None:
     addresses = e.c.splat(e.value(op.operands[0], e.nest.identity), e.nest.width)
-    scatter(e.scope, e.c, addresses, found, e.store_mask(op), e.nest.top)
+    mask = e.store_mask(op)
+    e.check_strip(op, e.nest.identity, mask, e.nest.top)
+    scatter(e.scope, e.c, addresses, found, mask, e.nest.top)
 
 
 def _store_staged(
@@ -154,6 +164,8 @@ def _store_staged(
     real, slot = e.stage(op.operands[0], op.operands[2:3], nest.identity, certain=certain)
     store(c, _aside(e, e.choose(real, slot), waiting), found, nest.top)
     nest.has_drain = True
+    with e.inside(nest.fill):
+        e.check_strip(op, nest.identity, e.store_mask(op), nest.top)
     with e.inside(nest.drain):
         value = load(c, slot, found.type, nest.width, nest.top, 64)
         if not certain:

@@ -28,9 +28,12 @@ class Scope:
         self.slots = 0
         self.program: dict[str, Val] = {}
         self.grid: dict[str, Val] = {}
-        self.params: dict[int, int] = {}
         self.work = 0.0
         self.loop_depth = 0
+        self.depth = 0
+        # Parameters that are pointers, by value, and the blocks that failed checks end in.
+        self.arrays: dict[int, int] = {}
+        self.stops: list[str] = []
         self.dump: list[str] = []
 
     def builder(self, sections: list[Section] | None = None) -> Builder:
