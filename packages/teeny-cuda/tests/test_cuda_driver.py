@@ -9,7 +9,8 @@ import pytest
 
 from teeny_cuda import Device, device_count
 from teeny_cuda.driver import FAILURES, STICKY, Driver, driver
-from teeny_cuda.fake_driver import CUresult, FakeDriver
+from teeny_cuda.fake_base import CUresult
+from teeny_cuda.fake_driver import FakeDriver
 from teeny_cuda.testing import fake_driver
 from teeny_macros.diagnostics import LaunchError
 

@@ -1,4 +1,4 @@
-"""Measures GPU time: by events, with a cold L2 cache and rotating inputs, as medians with their spread.
+"""Measures GPU time: by events, with a cold L2 cache and rotating inputs, as medians with spread.
 
 `measure` times one piece of work, `compare` several side by side in turns, so that a change of the
 clocks meets them all. perf_report in report.py sweeps over sizes.
@@ -71,7 +71,7 @@ class Timing(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Timings of several implementations of the same work; the first is what others are held against."""
+    """Timings of several implementations of the same work, held against the first."""
 
     timings: tuple[Timing, ...]
 

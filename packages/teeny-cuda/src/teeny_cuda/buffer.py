@@ -14,7 +14,6 @@ from teeny_cuda.dtypes import DType, require_dtype
 from teeny_cuda.found import Found
 from teeny_cuda.layout import Layout, checked_shape, reshaped, row_major, sliced
 from teeny_cuda.memory import Allocation, allocate
-from teeny_cuda.stream import stream_handle
 from teeny_macros.protocol import ArrayInfo
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ class Buffer:
             device,
             nbytes,
             f"{element.name}{list(sizes)} of {nbytes} bytes on {device.name}",
-            None if stream is None else stream_handle(stream, device),
+            stream,
         )
         self._set(device, memory, layout, element)
 
@@ -83,7 +82,7 @@ class Buffer:
     def over(cls, device: Device, memory: Allocation, layout: Layout, dtype: DType) -> Buffer:
         """A buffer over memory that is there already."""
         found = cls.__new__(cls)
-        found._set(device, memory, layout, dtype)
+        found._set(device, memory, layout, dtype)  # noqa: SLF001 - it is one of ours
         return found
 
     # --- what it is -------------------------------------------------------------------------------

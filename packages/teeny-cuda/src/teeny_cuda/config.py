@@ -1,6 +1,6 @@
-"""Launch configurations beyond grid and block: clusters, cooperative and overlapping launches, priority.
+"""Launches beyond grid and block: clusters, cooperative and overlapping launches, priorities.
 
-The same attributes in two forms: as cuda-python's objects, and as the driver's structures in memory.
+The same attributes in two forms: cuda-python's objects, and the driver's structures in memory.
 """
 
 from __future__ import annotations

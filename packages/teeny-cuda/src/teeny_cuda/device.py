@@ -145,8 +145,8 @@ class Device:
     def wrap(self, array: Any) -> Buffer:
         """A buffer over the memory of a GPU array of another library, which it keeps alive.
 
-        `array` is of torch, CuPy or JAX, or offers DLPack or `__cuda_array_interface__`. The default
-        stream is ordered after its pending work.
+        `array` is of torch, CuPy or JAX, or offers DLPack or `__cuda_array_interface__`. The
+        default stream is ordered after its pending work.
 
         Raises:
             LaunchError: E1065 for no GPU array or a dtype unknown to kernels, E1081 for one of
@@ -232,9 +232,9 @@ class Device:
         """Run `program` over `grid` with its run-time arguments in order.
 
         Returns before it has run. `args` are arrays on this GPU, None for a null pointer, and
-        numbers. An empty grid does nothing. `cooperative`: all blocks run at the same time. `overlap`:
-        it may start while the kernel before it ends (programmatic dependent launch). `priority`:
-        of its blocks, lower is sooner.
+        numbers. An empty grid does nothing. `cooperative`: all blocks run at the same time.
+        `overlap`: it may start while the kernel before it ends (programmatic dependent launch).
+        `priority`: of its blocks, lower is sooner.
 
         Raises:
             LaunchError: E1058 to E1069, E1072, E1076, E1079; after such an error the device is

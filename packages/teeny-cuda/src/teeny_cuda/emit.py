@@ -456,9 +456,8 @@ class _Entry(_Text):
         else:
             kind = self.load(value, self.type_offset, "ptr")
             plain, whole, join = (self.fresh(f"{n}.") for n in ("plain", "whole", "join"))
-            self.say(
-                f"br i1 {self.let(f'icmp eq ptr {kind}, @py_float')}, label %{plain}, label %{whole}"
-            )
+            is_float = self.let(f"icmp eq ptr {kind}, @py_float")
+            self.say(f"br i1 {is_float}, label %{plain}, label %{whole}")
             self.label(plain)
             one = self.let(f"call double @PyFloat_AsDouble(ptr {value})")
             self.say(f"br label %{join}")

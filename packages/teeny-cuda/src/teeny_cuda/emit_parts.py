@@ -1,4 +1,4 @@
-"""What all functions of short launches share: the words of records, Python's C functions, fixed code.
+"""What all functions of short launches share: words of records, Python's C functions, fixed code.
 
 LLVM text only; emit.py writes the functions of the patterns around it.
 """

@@ -78,4 +78,5 @@ def call(function: Callable[..., Answer | None]) -> Callable[..., Answer]:
 
 
 def ok(*values: Any) -> Answer:
+    """Success, with what the function gives."""
     return (CUresult.CUDA_SUCCESS, *values)

@@ -1,4 +1,4 @@
-"""Captures and graphs of the fake driver: work that is kept, and run again when a graph is launched."""
+"""Captures and graphs of the fake driver: work that is kept, and run when a graph is launched."""
 
 from __future__ import annotations
 

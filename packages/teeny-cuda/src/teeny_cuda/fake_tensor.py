@@ -1,4 +1,4 @@
-"""Tensor maps of the fake driver: the checks of `cuTensorMapEncodeTiled`, and 128 bytes that say what."""
+"""Tensor maps of the fake driver: the checks of `cuTensorMapEncodeTiled`, and what it was given."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ class FakeTensorMaps:
         "CUtensorMapDataType",
         {f"CU_TENSOR_MAP_DATA_TYPE_{name}": at for at, name in enumerate((*_TYPES, "BFLOAT16"))},
     )
-    CUtensorMapInterleave = numbered(
-        "CUtensorMapInterleave", {"CU_TENSOR_MAP_INTERLEAVE_NONE": 0}
-    )
+    CUtensorMapInterleave = numbered("CUtensorMapInterleave", {"CU_TENSOR_MAP_INTERLEAVE_NONE": 0})
     CUtensorMapSwizzle = numbered(
         "CUtensorMapSwizzle",
         {f"CU_TENSOR_MAP_SWIZZLE_{n}": at for at, n in enumerate(("NONE", "32B", "64B", "128B"))},

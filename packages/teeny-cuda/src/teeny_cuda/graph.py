@@ -1,7 +1,7 @@
 """`Graph`: launches and copies captured once and replayed by one call.
 
-Inside of a `with` block, what is put into the graph's stream is written down instead of run. A second
-block writes the same work down again with other arguments.
+Inside of a `with` block, what is put into the graph's stream is written down instead of run. A
+second block writes the same work down again with other arguments.
 """
 
 from __future__ import annotations

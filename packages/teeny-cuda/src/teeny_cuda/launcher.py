@@ -1,4 +1,4 @@
-"""The one edge to llvmlite: LLVM text to machine code in this process, with the objects kept on disk.
+"""The one edge to llvmlite: LLVM text to machine code in this process, objects kept on disk.
 
 Absent llvmlite, another interpreter than CPython, or a build without the GIL are no errors: then
 launches go through cuda-python.

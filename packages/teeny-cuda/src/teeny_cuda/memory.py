@@ -9,6 +9,8 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from teeny_cuda.stream import stream_handle
+
 if TYPE_CHECKING:
     from teeny_cuda.context import Context
     from teeny_cuda.device import Device
@@ -47,12 +49,16 @@ class Allocation:
         if self._finalizer is not None:
             self._finalizer()
 
-    def free_with(self, context: Context, name: str, *args: Any) -> None:
-        """Give the memory back through this function of the driver."""
-        self._finalizer = weakref.finalize(self, context.release, name, *args)
+    def free_with(self, context: Context, name: str, *args: Any, keep: Any = None) -> None:
+        """Give the memory back through this function of the driver; `keep` lives until then."""
+        self._finalizer = weakref.finalize(self, _free, keep, context, name, args)
 
 
-def allocate(device: Device, nbytes: int, what: str, stream: int | None = None) -> Allocation:
+def _free(_keep: Any, context: Context, name: str, args: tuple[Any, ...]) -> None:
+    context.release(name, *args)
+
+
+def allocate(device: Device, nbytes: int, what: str, stream: Any = None) -> Allocation:
     """New memory: for all streams at once, or from the pool in the order of `stream`.
 
     Raises:
@@ -61,20 +67,21 @@ def allocate(device: Device, nbytes: int, what: str, stream: int | None = None) 
     if not nbytes:
         return Allocation(0)
     context = device.context
+    handle = 0 if stream is None else stream_handle(stream, device)
     with context.bound():
         if stream is None:
             name = "cuMemAlloc"
             number, pointer = context.driver.attempt(name, nbytes)
         else:
             name = "cuMemAllocAsync"
-            number, pointer = context.driver.attempt(name, nbytes, stream)
+            number, pointer = context.driver.attempt(name, nbytes, handle)
     if number:
         raise context.driver.failure(name, number, what=what)
     found = Allocation(int(pointer))
     if stream is None:
         found.free_with(context, "cuMemFree", pointer)
     else:
-        found.free_with(context, "cuMemFreeAsync", pointer, stream)
+        found.free_with(context, "cuMemFreeAsync", pointer, handle, keep=stream)
     return found
 
 

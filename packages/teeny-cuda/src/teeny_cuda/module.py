@@ -129,8 +129,8 @@ class Program:
     ) -> Prepared:
         """A launch with its grid, arguments and stream fixed and checked; call it to run it.
 
-        The arrays are kept; a stream of torch or CuPy is the one that is current now. The options are
-        those of `Device.launch`.
+        The arrays are kept; a stream of torch or CuPy is the one that is current now. The options
+        are those of `Device.launch`.
 
         Raises:
             LaunchError: E1058 to E1069, E1072, E1076, E1079.

@@ -1,12 +1,12 @@
 """`Prepared`: a launch whose grid, arguments and stream are fixed, so that running it is one call.
 
-With llvmlite the call is machine code over `cuLaunchKernel`; without, cuda-python with arguments laid
-out once.
+With llvmlite the call is machine code over `cuLaunchKernel`; without, cuda-python with arguments
+laid out once.
 """
 
 from __future__ import annotations
 
-import ctypes
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from teeny_cuda import emit_parts as parts
@@ -39,6 +39,7 @@ class Prepared:
     """
 
     __slots__ = (
+        "__weakref__",
         "_args",
         "_cells",
         "_record",
@@ -117,7 +118,9 @@ class Prepared:
         x, y, z = self.sizes
         with self.program.device.context.bound():
             # Runs follow each other in one stream, so they share their scratch memory.
-            return Scratch(self.program, x * y * z * metadata.num_ctas, self.stream)
+            scratch = Scratch(self.program, x * y * z * metadata.num_ctas, self.stream)
+        weakref.finalize(self, scratch.release)
+        return scratch
 
     def _pack(self, values: Sequence[Any]) -> None:
         scratch = self._scratch

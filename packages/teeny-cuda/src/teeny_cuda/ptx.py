@@ -10,7 +10,7 @@ from teeny_cuda.codes import E1055
 if TYPE_CHECKING:
     from teeny_macros.artifact import Metadata
 
-# The CUDA release that first read a PTX version (PTX ISA, "Release Notes"), as the driver numbers it.
+# The CUDA release that first read a PTX version (PTX ISA, "Release Notes"), as drivers number it.
 _RELEASES = (
     (80, 12000), (81, 12010), (82, 12020), (83, 12030), (84, 12040), (85, 12050), (86, 12070),
     (87, 12080), (88, 12090), (90, 13000), (91, 13010), (92, 13020), (93, 13030), (94, 13040),
@@ -38,7 +38,7 @@ def ptx_of_driver(driver: int) -> int:
 
 
 def for_driver(text: str, metadata: Metadata, driver: int) -> str:
-    """The text in a version that the driver reads, when only its TMA copies are newer; else as it is.
+    """The text in a version that the driver reads, if only its TMA copies are newer; else as it is.
 
     A kernel with TMA for sm_90 needs PTX 8.6 for one spelling alone, which drivers of CUDA 12.4 do
     not know.

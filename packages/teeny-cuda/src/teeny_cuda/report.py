@@ -1,4 +1,4 @@
-"""`perf_report`: measurements over a range of sizes, as a table, CSV, JSON, or a plot (`[plot]`)."""
+"""`perf_report`: measurements over a range of sizes, as a table, CSV, JSON or a plot (`[plot]`)."""
 
 from __future__ import annotations
 
