@@ -35,7 +35,7 @@ COMPOSITE = {
     *("cdiv", "zeros", "zeros_like", "sigmoid", "softmax", "sum", "max", "min", "argmax", "argmin"),
     *("xor_sum", "reduce_or", "cumsum", "cumprod", "sort", "topk", "bitonic_merge", "flip"),
     *("philox", "philox_impl", "randint", "randint4x", "rand", "rand4x", "randn", "randn4x"),
-    *("uint_to_uniform_float", "pair_uniform_to_normal"),
+    *("uint_to_uniform_float", "pair_uniform_to_normal", "swizzle2d", "expect_zero"),
     *("view", "ravel", "unsqueeze", "squeeze", "interleave", "pointer_type"),
 }
 

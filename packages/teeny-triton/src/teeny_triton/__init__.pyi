@@ -39,7 +39,12 @@ from teeny_triton.triton.creation import (
     cast as cast,
     elem as elem,
     pointer_type as pointer_type,
-    pointer_type as pointer_type,
+)
+from teeny_triton.triton.debug import (
+    static_print as static_print,
+    device_print as device_print,
+    device_assert as device_assert,
+    expect_zero as expect_zero,
 )
 from teeny_triton.triton.dtypes import (
     Elem as Elem,
@@ -87,6 +92,15 @@ from teeny_triton.triton.functional import (
     reduce as reduce,
     associative_scan as associative_scan,
     map_elementwise as map_elementwise,
+)
+from teeny_triton.triton.hints import (
+    multiple_of as multiple_of,
+    max_contiguous as max_contiguous,
+    max_constancy as max_constancy,
+    assume as assume,
+    debug_barrier as debug_barrier,
+    inline_asm_elementwise as inline_asm_elementwise,
+    swizzle2d as swizzle2d,
 )
 from teeny_triton.triton.indexing import (
     gather as gather,
@@ -289,6 +303,7 @@ from teeny_triton.triton.libdevice_rounding import (
 )
 from teeny_triton.triton.linalg import (
     dot as dot,
+    dot_scaled as dot_scaled,
 )
 from teeny_triton.triton.math import (
     exp as exp,
@@ -414,6 +429,7 @@ __all__ = [
     "asin",
     "asinh",
     "associative_scan",
+    "assume",
     "atan",
     "atan2",
     "atanh",
@@ -451,11 +467,15 @@ __all__ = [
     "cumsum",
     "cyl_bessel_i0",
     "cyl_bessel_i1",
+    "debug_barrier",
+    "device_assert",
+    "device_print",
     "div_rd",
     "div_rn",
     "div_ru",
     "div_rz",
     "dot",
+    "dot_scaled",
     "double2float_rd",
     "double2float_rn",
     "double2float_ru",
@@ -489,6 +509,7 @@ __all__ = [
     "exp10",
     "exp2",
     "expand_dims",
+    "expect_zero",
     "expm1",
     "f16",
     "f32",
@@ -552,6 +573,7 @@ __all__ = [
     "i64",
     "i8",
     "ilogb",
+    "inline_asm_elementwise",
     "int1",
     "int16",
     "int2double_rn",
@@ -591,6 +613,8 @@ __all__ = [
     "logb",
     "longlong_as_double",
     "map_elementwise",
+    "max_constancy",
+    "max_contiguous",
     "maximum",
     "minimum",
     "mul",
@@ -600,6 +624,7 @@ __all__ = [
     "mul_ru",
     "mul_rz",
     "mulhi",
+    "multiple_of",
     "nearbyint",
     "nextafter",
     "norm3d",
@@ -611,7 +636,6 @@ __all__ = [
     "permute",
     "philox",
     "philox_impl",
-    "pointer_type",
     "pointer_type",
     "popc",
     "program_id",
@@ -657,6 +681,7 @@ __all__ = [
     "sqrt_rz",
     "squeeze",
     "static_assert",
+    "static_print",
     "static_range",
     "store",
     "sub",
@@ -664,6 +689,7 @@ __all__ = [
     "sub_rn",
     "sub_ru",
     "sub_rz",
+    "swizzle2d",
     "tan",
     "tanh",
     "tgamma",

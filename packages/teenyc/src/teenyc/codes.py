@@ -88,6 +88,7 @@ E0417 = code(
 E0418 = code(
     "E0418", "non-integer-argument", "`{parameter}` of `{op}` must be an integer, not {what}"
 )
+E0419 = code("E0419", "invalid-argument", "`{op}` does not take {what} here")
 
 # --- E05xx: memory -----------------------------------------------------------------------------
 E0501 = code("E0501", "not-a-pointer", "`{op}` needs a pointer, not {type}")

@@ -157,7 +157,8 @@ def _compile(
     after: Callable[[str, Module], None] | None,
 ) -> Result:
     triton = find_triton() if needs_back_end(options) else None
-    module = _lower(unit, timer, after)
+    keep = options.assertions or options.target.kind != "cuda"
+    module = _lower(unit, timer, after, assertions=keep)
     texts: dict[str, str] = {}
     outcome: Outcome | None = None
     if "mlir" in options.emit and not options.check:
@@ -218,7 +219,13 @@ def _compile_native(module: Module, options: Options, timer: Timer) -> Native:
         )
 
 
-def _lower(unit: Unit, timer: Timer, after: Callable[[str, Module], None] | None) -> Module:
+def _lower(
+    unit: Unit,
+    timer: Timer,
+    after: Callable[[str, Module], None] | None,
+    *,
+    assertions: bool,
+) -> Module:
     with timer.step("load front end"), _our_bug("loading the front end", None):
         from teenyc import frontend, passes
 
@@ -236,6 +243,8 @@ def _lower(unit: Unit, timer: Timer, after: Callable[[str, Module], None] | None
             after(name, module)
 
     with timer.step("passes"), _our_bug("the passes", lambda: (done, module)):
+        if not assertions:
+            passes.drop_assertions(module)
         passes.run(module, after=seen)
     return module
 

@@ -33,6 +33,7 @@ usage: teenyc UNIT [options]     compile one unit (`-` reads it from standard in
   -C fp-fusion=on|off    join multiplications and additions (default: as the unit says)
   -C ptx-version=8.4     PTX version, not below what the kernel needs
   -C bounds-checks=on    on a CPU, an access outside of the arrays given is an error (default: off)
+  -C assertions=on       keep `device_assert` in code for a GPU (default: off)
   --emit KIND,...        mlir, ttgir, llvm-ir, ptx; for a CPU mlir, clusters, llvm-ir, asm, obj
                          (default: ptx, obj, or mlir for interpret)
   -o FOLDER              where the files go (default: here)
@@ -67,6 +68,7 @@ _OPTIONS = {
     "--help": ("help", False),
     "-h": ("help", False),
 }
+_CODEGEN = ("target-cpu", "fp-fusion", "ptx-version", "bounds-checks", "assertions")
 _REPEATABLE = {"codegen", "emit", "print_after"}
 
 
@@ -88,6 +90,7 @@ class Options(NamedTuple):
     check: bool = False
     print_after: tuple[str, ...] = ()
     bounds_checks: bool = False
+    assertions: bool = False
 
     def to_arguments(self) -> list[str]:
         """The arguments of `teenyc` that give these options."""
@@ -100,6 +103,8 @@ class Options(NamedTuple):
             found += ["-C", f"ptx-version={format_ptx_version(self.ptx_version)}"]
         if self.bounds_checks:
             found += ["-C", "bounds-checks=on"]
+        if self.assertions:
+            found += ["-C", "assertions=on"]
         return [*found, "--emit", ",".join(self.emit)]
 
 
@@ -167,6 +172,8 @@ def compile_options(command: Command) -> Options:
         _require_one_of("-C fp-fusion", fusion, tuple(_SWITCHES))
     checks = codegen.get("bounds-checks", "off")
     _require_one_of("-C bounds-checks", checks, tuple(_SWITCHES))
+    assertions = codegen.get("assertions", "off")
+    _require_one_of("-C assertions", assertions, tuple(_SWITCHES))
     return Options(
         target=target,
         emit=tuple(kind for kind in STAGES if kind in kinds) or (_DEFAULT_EMIT[target.kind],),
@@ -175,6 +182,7 @@ def compile_options(command: Command) -> Options:
         check=command.check,
         print_after=command.print_after,
         bounds_checks=_SWITCHES[checks] and target.kind == "cpu",
+        assertions=_SWITCHES[assertions],
     )
 
 
@@ -205,7 +213,7 @@ def _codegen(given: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for pair in given:
         key, equals, value = pair.partition("=")
-        _require_one_of("-C", key, ("target-cpu", "fp-fusion", "ptx-version", "bounds-checks"))
+        _require_one_of("-C", key, _CODEGEN)
         if not equals or not value:
             raise UsageError(f"`-C {key}` needs a value")
         found[key] = value

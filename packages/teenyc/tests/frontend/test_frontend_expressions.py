@@ -219,7 +219,7 @@ STATEMENTS = [
     ("x[0] += 1", "E0104"),
     ("x.a += 1", "E0104"),
     ("a: tl.constexpr = n", "E0210"),
-    ("assert n > 3", "E0199"),
+    ("assert n > 3, n", "E0419"),
     ("for a in tl.range(4, disable_licm=True): pass", "E0199"),
     ("for a in tl.range(4, num_stages='a'): pass", "E0106"),
     ("for a in tl.range(4, num_stages=n): pass", "E0210"),

@@ -102,6 +102,90 @@ o = tl.arange(0, 16)
 tl.atomic_store(x_ptr + o, 1.0, mask=o < n)
 tl.atomic_store(i_ptr, n, sem="relaxed", scope="sys")""",
     ),
+    **{
+        name: (
+            "out_ptr: Ptr[u32], seed: i64",
+            f"o = tl.arange(0, 16)\ntl.store(out_ptr + o, tl.{name}(seed, o){part})",
+        )
+        for name, part in {
+            "randint": "",
+            "randint4x": "[3]",
+            "rand": "",
+            "rand4x": "[1]",
+            "randn": "",
+            "randn4x": "[2]",
+        }.items()
+    },
+    "philox": (
+        "out_ptr: Ptr[u64], seed: i32",
+        "z = tl.zeros((4,), i64)\n"
+        "tl.store(out_ptr + tl.arange(0, 4), tl.philox(seed, z, z, z, z, n_rounds=2)[0])",
+    ),
+    "philox_impl": (
+        "out_ptr: Ptr[u32], key: u32",
+        "z = tl.zeros((4,), u32)\n"
+        "tl.store(out_ptr + tl.arange(0, 4), tl.philox_impl(z, z, z, z, key, key, 1)[1])",
+    ),
+    "uint_to_uniform_float": (X, "tl.store(out_ptr, tl.uint_to_uniform_float(tl.program_id(0)))"),
+    "pair_uniform_to_normal": (
+        X,
+        "a, b = tl.pair_uniform_to_normal(tl.load(x_ptr), tl.load(x_ptr + 1))\n"
+        "tl.store(out_ptr, a)\ntl.store(out_ptr + 1, b)",
+    ),
+    "multiple_of": (
+        "x_ptr: Ptr[f32], n: i32",
+        """\
+o = tl.multiple_of(tl.arange(0, 16) * n, 8)
+p = tl.multiple_of(x_ptr, 16)
+tl.store(tl.multiple_of(p + o, 4), 1.0)
+tl.store(x_ptr + tl.multiple_of(o[:, None] + o[None, :], (8, 4)), 2.0)""",
+    ),
+    "max_contiguous": (
+        "x_ptr: Ptr[f32], n: i32",
+        """\
+o = tl.max_contiguous(tl.multiple_of(tl.arange(0, 16) % n, 16), 16)
+tl.store(x_ptr + tl.max_contiguous(tl.load(x_ptr).to(i64) + o, [16]), 1.0)""",
+    ),
+    "max_constancy": (
+        "x_ptr: Ptr[f32], n: i32",
+        "o = tl.max_constancy(tl.arange(0, 16) // n, 4)\ntl.store(x_ptr + o, 1.0)",
+    ),
+    "assume": (X, "tl.assume(tl.program_id(0) < 8)\ntl.store(out_ptr, 1.0)"),
+    "debug_barrier": (X, "tl.store(out_ptr, 1.0)\ntl.debug_barrier()\ntl.store(out_ptr, 2.0)"),
+    "inline_asm_elementwise": (
+        "x_ptr: Ptr[i32], n: i32",
+        """\
+o = tl.arange(0, 16)
+x = tl.inline_asm_elementwise("add.u32 $0, $1, $2;", "=r,r,r", [o, n], i32, True, 1)
+y, z = tl.inline_asm_elementwise(
+    asm="mov.u32 $0, $2;\\n\\tmov.u32 $1, $2;", constraints="=r,=f,r", args=[x],
+    dtype=(i32, f32), is_pure=False, pack=1)
+tl.store(x_ptr + o, y + z)""",
+    ),
+    "swizzle2d": (
+        INTS,
+        """\
+i, j = tl.swizzle2d(tl.program_id(0), tl.program_id(1), tl.num_programs(0), 8, 4)
+tl.store(out_ptr, i + j)""",
+    ),
+    "static_print": (X, 'tl.static_print("x", 1, sep="=")\ntl.store(out_ptr, 1.0)'),
+    "device_print": (
+        INTS,
+        """\
+o = tl.arange(0, 16)
+tl.device_print("at", o, tl.program_id(0).to(u32), hex=True)
+tl.device_print("here")
+tl.store(out_ptr, 1)""",
+    ),
+    "device_assert": (
+        INTS,
+        """\
+o = tl.arange(0, 16)
+tl.device_assert(o < 16, "in \\"range\\"")
+tl.device_assert(tl.load(x_ptr + o) > 0, mask=o < 8)
+tl.store(out_ptr, 1)""",
+    ),
+    "expect_zero": (X, "x = tl.load(x_ptr)\ntl.store(out_ptr, tl.expect_zero(x, x < 1.0))"),
     "fma": (ELEMENTWISE, _body("tl.fma(x, y, 2.0)")),
     "fdiv": (
         ELEMENTWISE,

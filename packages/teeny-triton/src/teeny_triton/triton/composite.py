@@ -6,6 +6,7 @@ from teeny_triton.rules import elementwise, on_host, rule
 @on_host
 @rule(x="int", div="int", returns="int")
 @rule(x="I", div="I | int", returns="I")
+@rule(x="Tensor[I, R]", div="Tensor[I, R] | I | int", returns="Tensor[I, R]")
 def cdiv(x, div):
     """Divide and round up, for x >= 0 and div > 0; outside a kernel it takes Python integers."""
     return (x + (div - 1)) // div

@@ -17,6 +17,8 @@ def cdiv(x: int, div: int) -> int:
     """Divide and round up, for x >= 0 and div > 0; outside a kernel it takes Python integers."""
 @overload
 def cdiv(x: I, div: I | int) -> I: ...
+@overload
+def cdiv(x: Tensor[I, R], div: Tensor[I, R] | I | int) -> Tensor[I, R]: ...
 
 @overload
 def zeros(shape: tuple[int], dtype: type[E]) -> Tensor[E, R1]:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from teenyc.frontend.scope import Builtin
 
 _INSTEAD = {
-    "print": "printing from a kernel is not supported in this version",
     "sum": "use `tl.sum(x, axis)`",
     "pow": "use `x * x`, or `tl.exp2(y * tl.log2(x))`",
     "round": "use `tl.floor(x + 0.5)`",
@@ -162,11 +161,22 @@ def _tuple(context: Context, node: ast.Call, given: list[Argument]) -> Any:
     return tuple(argument.value)
 
 
+def _print(context: Context, node: ast.Call, given: list[Argument]) -> None:
+    """`print("x", x)` is `device_print`."""
+    from teenyc.frontend.call import call_function
+    from teenyc.frontend.signature import Function
+
+    function = context.library.dsl.lookup("device_print")
+    assert isinstance(function, Function)
+    call_function(context, node, function, given)
+
+
 _BUILTINS: dict[str, Callable[[Context, ast.Call, list[Argument]], Any]] = {
     "min": _extreme("min", "minimum"),
     "max": _extreme("max", "maximum"),
     "abs": _abs,
     "len": _len,
+    "print": _print,
     "isinstance": _isinstance,
 }
 _CLASSES: dict[str, Callable[[Context, ast.Call, list[Argument]], Any]] = {

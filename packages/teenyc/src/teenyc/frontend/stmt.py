@@ -10,7 +10,7 @@ import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from teeny_macros.diagnostics import TeenyError
-from teenyc.codes import E0102, E0103, E0104, E0199, E0210, E0212, E0601, E0603
+from teenyc.codes import E0102, E0103, E0104, E0210, E0212, E0601, E0603
 from teenyc.frontend.constexpr import has_runtime, plain
 from teenyc.frontend.context import Context, Poisoned
 from teenyc.frontend.control import fork, lower_if
@@ -268,11 +268,13 @@ def _expression(context: Context, node: ast.Expr) -> None:
 
 def _assert(context: Context, node: ast.Assert) -> None:
     condition = operand(context, node.test)
-    if isinstance(condition.value, RuntimeValue):
-        raise context.fail(E0199, node, what="`assert` on run-time values")
     message = Argument("", context.span(node))
     if node.msg is not None:
         message = operand(context, node.msg)
+    if isinstance(condition.value, RuntimeValue):
+        checked = {"cond": condition, "msg": message, "mask": Argument(None, condition.span)}
+        context.handle("device_assert", node, checked)
+        return
     held = Argument(truth(context, node.test, condition.value, "`assert`"), condition.span)
     context.handle("static_assert", node, {"cond": held, "msg": message})
 

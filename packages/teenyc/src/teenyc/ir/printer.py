@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from teenyc.types import ScalarType, scalar_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from teenyc.ir.core import Block, Function, Location, Module, Operation, Region, Value
     from teenyc.types import IRType
 
@@ -96,6 +98,33 @@ def _float_bits(number: float, name: str) -> str:
     return f"0x{bits | (0x80 if math.copysign(1.0, number) < 0 else 0):02X}"
 
 
+def quoted(text: str) -> str:
+    """A string literal of MLIR: what is not plain ASCII as two hexadecimal digits a byte."""
+    plain = (
+        chr(byte) if 32 <= byte < 127 and byte not in b'"\\\\' else f"\\{byte:02X}"
+        for byte in text.encode("utf-8")
+    )
+    return f'"{"".join(plain)}"'
+
+
+def _with_hints(text: str, hints: Sequence[tuple[str, tuple[int, ...]]]) -> str:
+    """Facts of the result (`tt.divisibility`), in the attributes of the operation's text."""
+    facts = ", ".join(
+        f"{name} = dense<{_dense(values)}> : tensor<{len(values)}xi32>"
+        for name, values in sorted(hints)
+    )
+    head, colon, types = text.rpartition(" : ")
+    if head.endswith("}"):
+        return f"{head[:-1]}, {facts}}}{colon}{types}"
+    return f"{head} {{{facts}}}{colon}{types}"
+
+
+def _dense(values: tuple[int, ...]) -> str:
+    if len(set(values)) == 1:
+        return str(values[0])
+    return f"[{', '.join(map(str, values))}]"
+
+
 def print_module(module: Module, *, dialect: Dialect | None = None, locations: bool = False) -> str:
     """The module's text; `locations` adds `loc(...)` to every operation, as the back end wants it."""
     printer = _Printer(Names(dialect or Dialect()), locations=locations)
@@ -131,6 +160,9 @@ class _Printer:
 
     def operation(self, op: Operation, indent: str) -> None:
         text = op.opdef.fmt(op, self.names)
+        hints = op.attrs.get("hints")
+        if hints and op.name != "arith.constant":  # whose attributes come before the value
+            text = _with_hints(text, hints)
         head, hole, tail = text.partition("{}")
         left = ""
         if op.results:

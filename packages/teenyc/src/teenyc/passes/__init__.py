@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from teenyc.ir.verifier import verify_module
+from teenyc.passes.assertions import drop_assertions
 from teenyc.passes.canonicalize import canonicalize
 from teenyc.passes.cse import eliminate_common_subexpressions
 from teenyc.passes.dce import eliminate_dead_code
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from teenyc.ir.core import Module
+
+__all__ = ["PASSES", "drop_assertions", "run"]
 
 PASSES: tuple[tuple[str, Callable[[Module], None]], ...] = (
     ("canonicalize", canonicalize),
