@@ -63,6 +63,7 @@ E0921 = code(
 E0922 = code(
     "E0922", "missing-folder", "there is no folder to compile in: {reason}", ToolchainError
 )
+E0923 = code("E0923", "unknown-entry", "`{key}` names {count} entries of the cache", ToolchainError)
 
 # --- the command ----------------------------------------------------------------------------------
 E0930 = code("E0930", "missing-cli-extra", "the `teeny` command needs {missing}", ToolchainError)
@@ -71,6 +72,7 @@ E0931 = code(
 )
 E0932 = code("E0932", "unreadable-binding", "`-D {given}` cannot be read: {reason}", ToolchainError)
 E0933 = code("E0933", "unknown-target", "`{given}` is not a target", ToolchainError)
+E0934 = code("E0934", "unreadable-limit", "`{given}` is not {wanted}", ToolchainError)
 
 CODES: tuple[Code, ...] = tuple(
     value for value in list(globals().values()) if isinstance(value, Code)

@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any, Protocol
 
 from teeny_compiler import log, toolchain, versions
-from teeny_compiler.cache import Cache, default_cache_dir, key
+from teeny_compiler.cache import Cache, default_cache_dir, key, usage
 from teeny_compiler.codes import E0901, E0922
 from teeny_compiler.options import LOADED, METADATA_SUFFIX, CompileOptions, resolve, stage_files
 from teeny_macros.artifact import Artifact, Metadata
@@ -86,8 +86,6 @@ class Compiler:
         force: bool = False,
     ) -> Artifact:
         """As `compile_kernel`."""
-        from teeny_triton import triton_lang
-
         instance = _instance_of(instance)
         asked = resolve(options, target, fp_fusion=_fusion_of(instance))
         try:
@@ -97,17 +95,30 @@ class Compiler:
             if hit is None:
                 raise
             return hit
-        inputs = key.inputs_of(
-            instance.name,
-            instance.id,
-            triton_lang.TRITON_SHA,
-            target,
-            asked,
-            versions.versions_of(found, self._memory),
-        )
+        inputs = self._inputs(found, instance, target, asked)
         name = key.key_of(inputs)
         hit = None if force else self._read(name, instance, target)
         return hit or self._compile(found, inputs, name, instance, target, asked, force=force)
+
+    def inputs(
+        self,
+        instance: Instance | Instantiable,
+        target: Target,
+        options: CompileOptions | None = None,
+    ) -> key.Inputs:
+        """What the key of this compilation is made of; nothing is compiled. Raises as `compile`."""
+        instance = _instance_of(instance)
+        asked = resolve(options, target, fp_fusion=_fusion_of(instance))
+        return self._inputs(self._teenyc or toolchain.find_teenyc(), instance, target, asked)
+
+    def _inputs(
+        self, found: Toolchain, instance: Instance, target: Target, asked: CompileOptions
+    ) -> key.Inputs:
+        from teeny_triton import triton_lang
+
+        used = versions.versions_of(found, self._memory)
+        dsl = triton_lang.TRITON_SHA
+        return key.inputs_of(instance.name, instance.id, dsl, target, asked, used)
 
     # --- hits ------------------------------------------------------------------------------------
 
@@ -117,6 +128,7 @@ class Compiler:
             return None
         found = _artifact(entry, instance, target)
         if found is not None:
+            usage.note(self.cache.root, name)
             log.debug(f"{instance.name} for {target} is cached: {found.path}")
         return found
 

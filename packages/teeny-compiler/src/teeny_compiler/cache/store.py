@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from teeny_compiler import log
-from teeny_compiler.cache import directory, lock
+from teeny_compiler.cache import directory, lock, usage
 from teeny_compiler.cache.key import canonical_json
 from teeny_compiler.codes import E0920, E0921
 
@@ -129,6 +129,37 @@ class Cache:
         _keep_until_exit(self.root, key, where)
         return Entry(Path(where), tuple(sorted(manifest["files"])), manifest)
 
+    def list_keys(self) -> list[str]:
+        """The keys of all entries, whole or not."""
+        found: list[str] = []
+        with contextlib.suppress(OSError):
+            for shard in os.scandir(self.root):
+                if len(shard.name) == _SHARD and shard.is_dir(follow_symlinks=False):
+                    found += [entry.name for entry in os.scandir(shard.path) if entry.is_dir()]
+        return sorted(found)
+
+    def fault(self, key: str) -> str:
+        """What is wrong with an entry, in words; empty when it is whole or gone."""
+        try:
+            _patiently(lambda: _read(self.folder(key), key))
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            return f"it cannot be read: {error.strerror or error}"
+        except DamagedEntryError as error:
+            return str(error)
+        return ""
+
+    def remove(self, key: str) -> bool:
+        """Remove an entry at once and whole; False when it cannot be, for want of rights."""
+        try:
+            self._move_aside(self.folder(key))
+        except OSError as error:
+            log.debug(f"{self.folder(key)} stays: {error}")
+            return False
+        usage.forget(self.root, key)
+        return True
+
     def can_write(self) -> bool:
         """Whether an entry could be written now."""
         try:
@@ -139,12 +170,7 @@ class Cache:
 
     def count(self) -> int:
         """The number of entries."""
-        found = 0
-        with contextlib.suppress(OSError):
-            for shard in os.scandir(self.root):
-                if len(shard.name) == _SHARD and shard.is_dir():
-                    found += sum(entry.is_dir() for entry in os.scandir(shard.path))
-        return found
+        return len(self.list_keys())
 
     # --- writing ---------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from teeny_compiler import CompileOptions, __version__, compile_kernel, doctor, toolchain, versions
-from teeny_compiler.cli import kernels
+from teeny_compiler.cli import cache, kernels
 from teeny_compiler.codes import E0914
 from teeny_compiler.options import LOADED, UNIT_STAGE, parse_ptx_version
 
@@ -40,6 +40,7 @@ def make_app() -> Any:
     named.command("which")(which)
     named.command("default")(choose_default)
     app.add_typer(named, name="toolchain")
+    app.add_typer(cache.make_group(), name="cache")
     for point in entry_points(group=GROUP):
         _add_plugin(app, point)
     return typer.main.get_command(app)

@@ -1,0 +1,190 @@
+"""`teeny cache`: what is in the cache, why a kernel is not, and taking things out of it."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from teeny_compiler.cache import Cache, default_cache_dir, key, survey
+from teeny_compiler.cli import entries, kernels
+from teeny_compiler.compiler import Compiler
+from teeny_compiler.options import CompileOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+_KEY_DIGITS = 12
+
+
+def make_group() -> typer.Typer:
+    """The commands of `teeny cache`."""
+    group = typer.Typer(no_args_is_help=True, help="Look into the cache, and clean it.")
+    group.command("path")(path)
+    group.command("ls")(ls)
+    group.command("show")(show)
+    group.command("why-miss")(why_miss)
+    group.command("verify")(verify)
+    group.command("gc")(gc)
+    group.command("clear")(clear)
+    return group
+
+
+def path() -> None:
+    """Print the directory of the cache."""
+    typer.echo(default_cache_dir())
+
+
+def ls(as_json: Json = False) -> None:
+    """List the entries, the one used last at the end: key, size, hits, last use, compile time."""
+    records = survey.survey(_cache())
+    if as_json:
+        typer.echo(json.dumps([_to_json(record) for record in records], indent=1))
+        return
+    now = time.time()
+    for record in records:
+        used = entries.show_age(now - record.last_used)
+        typer.echo(
+            f"{record.key[:_KEY_DIGITS]}  {entries.show_size(record.size):>10}  "
+            f"{record.hits:>4} hits  {used:>4} ago  {record.seconds * 1e3:>6.0f} ms  "
+            f"{record.target}  {record.kernel}"
+        )
+    total = entries.show_size(sum(record.size for record in records))
+    typer.echo(f"teeny: {_count(len(records))}, {total}", err=True)
+
+
+def show(name: Annotated[str, typer.Argument(metavar="KEY")], as_json: Json = False) -> None:
+    """Show one entry: what it was made from, its files, and how it was used."""
+    cache = _cache()
+    record = survey.read_record(cache, entries.find_entry(cache, name))
+    if record is None:
+        raise typer.Exit(1)  # somebody removed it just now
+    if as_json:
+        typer.echo(json.dumps(_to_json(record), indent=1))
+        return
+    typer.echo(f"key: {record.key}")
+    typer.echo(f"folder: {cache.folder(record.key)}")
+    for field, value in _flat(record.inputs):
+        typer.echo(f"{field}: {value}")
+    typer.echo(f"compiled in: {record.seconds * 1e3:.0f} ms, {_date(record.created)}")
+    typer.echo(f"hits: {record.hits}, last used {_date(record.last_used)}")
+    for file, size in record.files.items():
+        typer.echo(f"file: {file}, {entries.show_size(size)}")
+
+
+def why_miss(
+    kernel: Annotated[str, typer.Argument(metavar="MODULE_OR_FILE:KERNEL")],
+    target: Annotated[str, typer.Option("--target", "-t", help="As of `teeny compile`.")],
+    define: Annotated[
+        list[str] | None,
+        typer.Option("--define", "-D", metavar="NAME=VALUE", help="As of `teeny compile`."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say what differs between a kernel and the most similar entry. The module is imported."""
+    found = kernels.find_kernel(kernel)
+    bindings = kernels.parse_bindings(define or [])
+    instance = found.instantiate(**bindings) if hasattr(found, "instantiate") else found
+    cache = _cache()
+    wanted = Compiler(cache).inputs(instance, kernels.parse_target(target), CompileOptions())
+    name = key.key_of(wanted)
+    is_hit = cache.read(name) is not None
+    near = [] if is_hit else _nearest(wanted, survey.survey(cache))
+    if as_json:
+        rows = [{"input": field, "wanted": now, "found": then} for field, now, then in near]
+        typer.echo(json.dumps({"key": name, "hit": is_hit, "differences": rows}, indent=1))
+    elif is_hit:
+        typer.echo(f"it is cached: {name[:_KEY_DIGITS]}")
+    elif not near:
+        typer.echo(f"`{instance.name}` was never compiled into this cache")
+    for field, now, then in near if not as_json else ():
+        typer.echo(f"{field}: wanted {now}, and the most similar entry has {then}")
+
+
+def verify(as_json: Json = False) -> None:
+    """Check every file of every entry against its digest; damaged ones end with status 1."""
+    cache = _cache()
+    names = cache.list_keys()
+    faults = {name: fault for name in names if (fault := cache.fault(name))}
+    if as_json:
+        typer.echo(json.dumps({"entries": len(names), "damaged": faults}, indent=1))
+    else:
+        for name, fault in faults.items():
+            typer.echo(f"{name[:_KEY_DIGITS]}: {fault}")
+        typer.echo(f"teeny: {_count(len(names))}, {len(faults)} damaged", err=True)
+    if faults:
+        typer.echo("teeny: they are compiled again when they are needed", err=True)
+        raise typer.Exit(1)
+
+
+def gc(
+    max_size: Annotated[str, typer.Option(help="What may stay: 500M, 2GiB.")] = "",
+    max_age: Annotated[str, typer.Option(help="Unused for longer goes: 12h, 30d.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Remove entries beyond a size or age, those that were used least recently first."""
+    if not max_size and not max_age:
+        raise typer.BadParameter("give `--max-size`, `--max-age` or both")
+    cache = _cache()
+    size = entries.parse_size(max_size) if max_size else None
+    age = entries.parse_age(max_age) if max_age else None
+    _remove(cache, survey.beyond(survey.survey(cache), time.time(), size, age), as_json=as_json)
+
+
+def clear(as_json: Json = False) -> None:
+    """Remove every entry. Kernels are compiled again when they are needed."""
+    cache = _cache()
+    _remove(cache, survey.survey(cache), as_json=as_json)
+
+
+def _cache() -> Cache:
+    return Cache(default_cache_dir())
+
+
+def _remove(cache: Cache, records: Iterable[survey.Record], *, as_json: bool) -> None:
+    gone: list[survey.Record] = []
+    kept: list[survey.Record] = []
+    for record in records:
+        (gone if cache.remove(record.key) else kept).append(record)
+    freed = sum(record.size for record in gone)
+    if as_json:
+        typer.echo(json.dumps({"removed": [record.key for record in gone], "bytes": freed}))
+    else:
+        typer.echo(f"teeny: removed {_count(len(gone))}, {entries.show_size(freed)}", err=True)
+    if kept:
+        typer.echo(f"teeny: {_count(len(kept))} cannot be removed from {cache.root}", err=True)
+        raise typer.Exit(1)
+
+
+def _nearest(
+    wanted: dict[str, Any], records: Iterable[survey.Record]
+) -> list[tuple[str, Any, Any]]:
+    """The differences to the entry of the same kernel that has fewest, the newest of those."""
+    same = [record for record in records if record.kernel == wanted["kernel"]]
+    found = [survey.differences(wanted, record) for record in reversed(same)]
+    return min(found, key=len, default=[])
+
+
+def _to_json(record: survey.Record) -> dict[str, Any]:
+    return {**record._asdict(), "inputs": dict(record.inputs), "files": dict(record.files)}
+
+
+def _flat(inputs: Any) -> list[tuple[str, Any]]:
+    rows: list[tuple[str, Any]] = []
+    for name, value in inputs.items():
+        if isinstance(value, dict):
+            rows += [(f"{name}.{inner}", one) for inner, one in value.items()]
+        else:
+            rows.append((name, value))
+    return rows
+
+
+def _date(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+
+
+def _count(number: int) -> str:
+    return "1 entry" if number == 1 else f"{number} entries"
