@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -113,3 +114,55 @@ def _use_scratch(run: Any) -> None:
 
 def _spin(run: Any) -> None:
     run.view(_number(run.params[0]), 4)[:] = np.float32(1).tobytes()
+
+
+# --- an array library that speaks C ---------------------------------------------------------------
+
+_FILL = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p)
+_STREAM = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
+
+
+def _exchange_type(base: type) -> tuple[type, dict[str, Any]]:
+    """A subclass with the protocol, and the state that steers its answers."""
+    state: dict[str, Any] = {
+        "asked": 0,
+        "stream": 0,
+        "device": 2,
+        "dtype": 2 | 32 << 8 | 1 << 16,
+        "fails": False,
+    }
+
+    def fill(value: Any, out: int) -> int:
+        state["asked"] += 1
+        if state["fails"]:
+            return -1
+        words = (ctypes.c_uint64 * 6).from_address(out)
+        words[0] = value.data_ptr() - 64
+        words[1] = state["device"]
+        words[2] = 1 | state["dtype"] << 32
+        words[3] = words[4] = 0
+        words[5] = 64
+        return 0
+
+    def current(kind: int, ordinal: int, out: int) -> int:
+        assert (kind, ordinal) == (2, 0)
+        ctypes.c_void_p.from_address(out).value = state["stream"]
+        return 0
+
+    functions = (_FILL(fill), _STREAM(current))
+    table = (ctypes.c_void_p * 7)()
+    ctypes.c_uint32.from_buffer(table).value = 1
+    table[5] = ctypes.cast(functions[0], ctypes.c_void_p)
+    table[6] = ctypes.cast(functions[1], ctypes.c_void_p)
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype = ctypes.py_object
+    new.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    capsule = new(ctypes.addressof(table), b"dlpack_exchange_api", None)
+    state["kept"] = (functions, table)
+    return type("Exchanged", (base,), {"__dlpack_c_exchange_api__": capsule}), state
+
+
+@pytest.fixture
+def exchange_type() -> Any:
+    """Makes a subclass with the DLPack exchange protocol, and the state of its answers."""
+    return _exchange_type

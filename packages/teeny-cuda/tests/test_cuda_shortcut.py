@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import sys
 import threading
@@ -25,8 +24,6 @@ from teeny_triton import Const, Ptr, f32, f64, i1, i32, i64
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from conftest import MakeArtifact
 
     from teeny_cuda.fake_driver import FakeDriver
 
@@ -65,50 +62,6 @@ def numbers(
     last: i32 | int = 7,
 ) -> None:
     tl.store(out_ptr + whole + small + last, single + double.to(f32) + flag.to(f32))
-
-
-_FILL = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p)
-_STREAM = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
-
-
-def exchange_type(base: type) -> tuple[type, dict[str, Any]]:
-    """A subclass with the protocol, and the state that steers its answers."""
-    state: dict[str, Any] = {
-        "asked": 0,
-        "stream": 0,
-        "device": 2,
-        "dtype": 2 | 32 << 8 | 1 << 16,
-        "fails": False,
-    }
-
-    def fill(value: Any, out: int) -> int:
-        state["asked"] += 1
-        if state["fails"]:
-            return -1
-        words = (ctypes.c_uint64 * 6).from_address(out)
-        words[0] = value.data_ptr() - 64
-        words[1] = state["device"]
-        words[2] = 1 | state["dtype"] << 32
-        words[3] = words[4] = 0
-        words[5] = 64
-        return 0
-
-    def current(kind: int, ordinal: int, out: int) -> int:
-        assert (kind, ordinal) == (2, 0)
-        ctypes.c_void_p.from_address(out).value = state["stream"]
-        return 0
-
-    functions = (_FILL(fill), _STREAM(current))
-    table = (ctypes.c_void_p * 7)()
-    ctypes.c_uint32.from_buffer(table).value = 1
-    table[5] = ctypes.cast(functions[0], ctypes.c_void_p)
-    table[6] = ctypes.cast(functions[1], ctypes.c_void_p)
-    new = ctypes.pythonapi.PyCapsule_New
-    new.restype = ctypes.py_object
-    new.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-    capsule = new(ctypes.addressof(table), b"dlpack_exchange_api", None)
-    state["kept"] = (functions, table)
-    return type("Exchanged", (base,), {"__dlpack_c_exchange_api__": capsule}), state
 
 
 class Compiler:
@@ -640,40 +593,6 @@ def test_without_llvmlite_everything_is_launched_the_long_way(
     assert slow.count == before + 1
 
 
-def test_the_code_is_kept_on_disk_and_a_damaged_file_is_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from teeny_cuda.emit import common_text
-
-    assert launcher.is_available()
-    monkeypatch.setenv("TEENY_LAUNCHER_CACHE", str(tmp_path / "kept"))
-    text = common_text(launcher.type_offset())
-    data = launcher._object_of(text)
-    (path,) = (tmp_path / "kept").iterdir()
-    assert launcher._object_of(text) == data
-    damaged = bytearray(path.read_bytes())
-    damaged[-1] ^= 1
-    path.write_bytes(damaged)
-    assert launcher._object_of(text) == data
-    assert bytes(damaged) != path.read_bytes()
-    (tmp_path / "kept").chmod(0o777)
-    assert launcher._folder() is None
-
-
-def test_the_code_names_only_known_symbols() -> None:
-    from teeny_cuda.emit import Argument, Pattern, entry_text
-    from teeny_cuda.emit_parts import FUNCTIONS, OBJECTS
-
-    assert launcher.is_available()
-    llvm = launcher._state["llvm"]
-    pattern = Pattern(2, 1, (Argument("dlpack", 0), Argument("number", 1, "f32")), 2, "exchange")
-    module = llvm.parse_assembly(entry_text(pattern, launcher.type_offset()))
-    module.verify()
-    declared = {f.name for f in module.functions if f.is_declaration}
-    assert declared <= {*FUNCTIONS, "llvm.fabs.f64"}
-    assert {v.name for v in module.global_variables} <= set(OBJECTS)
-
-
 class _Tensor:
     """What a short launch asks of a tensor of torch."""
 
@@ -746,7 +665,12 @@ def test_tensors_are_asked_by_their_methods(
 
 
 def test_tensors_with_the_exchange_protocol_are_read_by_c_functions(
-    fake: FakeDriver, device: Device, compiler: Compiler, slow: Slow, torch_stream: list[int]
+    fake: FakeDriver,
+    device: Device,
+    compiler: Compiler,
+    slow: Slow,
+    torch_stream: list[int],
+    exchange_type: Any,
 ) -> None:
     kind, state = exchange_type(_Tensor)
     tensors = [kind(buffer, _FLOAT32) for buffer in _arrays(device)]
@@ -766,36 +690,3 @@ def test_tensors_with_the_exchange_protocol_are_read_by_c_functions(
         before += 1
         assert slow.count == before
         state.update(device=2, dtype=2 | 32 << 8 | 1 << 16, fails=False)
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("library", ["buffers", "torch"])
-def test_hot_launches_on_the_gpu_give_the_sums(
-    gpu: Device, artifact_of: MakeArtifact, monkeypatch: pytest.MonkeyPatch, library: str
-) -> None:
-    monkeypatch.setitem(devices._compilers, "default", lambda *_, **__: artifact_of("vector_add"))
-    monkeypatch.setitem(devices._providers, "cuda", PROVIDER)
-    vector_add._shared.site = None
-    vector_add._over.clear()
-    slow = Slow(monkeypatch)
-    n = 1000
-    host = np.arange(n, dtype=np.float32)
-    if library == "torch":
-        from teeny_cuda.testing import import_library
-
-        torch = import_library("torch")
-        arrays = [torch.from_numpy(host).cuda() for _ in range(3)]
-        stream = torch.cuda.Stream()
-        with torch.cuda.stream(stream):
-            for _ in range(3 * HOT):
-                arrays[2].zero_()
-                vector_add[8](*arrays, n)
-            assert slow.count <= HOT
-            assert np.array_equal(arrays[2].cpu().numpy(), 2 * host)
-        return
-    arrays = [gpu.copy_of(host) for _ in range(3)]
-    for _ in range(3 * HOT):
-        arrays[2].fill(0.0)
-        vector_add[8](*arrays, n)
-    assert slow.count <= HOT
-    assert np.array_equal(arrays[2].to_host(), 2 * host)
