@@ -1,4 +1,4 @@
-"""Inputs of the examples: sizes and dtypes at which each must equal its reference, and random data."""
+"""Inputs of the examples: the sizes and dtypes at which each equals its reference, random data."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NUMPY = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
-# Spacing of 1.0 (two roundings: the kernel's and the reference's) and the smallest step near zero; a
-# GPU may flush f32 subnormals.
+# Spacing of 1.0 (two roundings: the kernel's and the reference's), and the smallest step near zero;
+# a GPU may flush f32 subnormals.
 EPS = {"f16": 2.0**-10, "bf16": 2.0**-7, "f32": 2.0**-23, "f64": 2.0**-52}
 TINY = {"f16": 2.0**-24, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}
 

@@ -160,7 +160,8 @@ def test_a_fault_in_a_helper_is_there_and_names_the_call(user: Callable[[str], A
 
 def test_several_faults_are_told_at_once(user: Callable[[str], Any]) -> None:
     module = user(
-        "@kernel\ndef faulty(x_ptr: Ptr[f32]):\n    tl.store(x_ptr, first)\n    tl.store(x_ptr, second)\n"
+        "@kernel\ndef faulty(x_ptr: Ptr[f32]):\n"
+        "    tl.store(x_ptr, first)\n    tl.store(x_ptr, second)\n"
     )
     error = refusal(lambda: module.faulty[1](np.zeros(1, np.float32)), "E0201")
     assert [fault.span.line for fault in error.diagnostics if fault.span] == [9, 10]
@@ -354,7 +355,8 @@ def test_compiling_executes_no_user_code(
         "    return x * by\n\n"
         "@kernel\ndef peculiar_kernel(x_ptr: note(Ptr[f32]), N: Const[int]):\n"
         "    tl.static_assert(N > 1)\n"
-        "    tl.store(x_ptr + tl.arange(0, N), peculiar_helper(tl.load(x_ptr + tl.arange(0, N)), 3.0))\n"
+        "    o = tl.arange(0, N)\n"
+        "    tl.store(x_ptr + o, peculiar_helper(tl.load(x_ptr + o), 3.0))\n"
     )
     ran = list(module.ran)
     path = module.__file__
