@@ -11,13 +11,13 @@ from pathlib import Path
 import teeny_triton
 from teeny_macros.diagnostics import CompileError
 from teeny_macros.unit import Unit, UnitModule
+from teeny_triton.triton.later import _NOT_SUPPORTED_YET
 from teeny_triton.triton_lang import TRITON, TRITON_SHA
 from teenyc.frontend import lower_unit
 from teenyc.ir.opdef import REGISTRY, OpDef
 from teenyc.ops import casts  # and, with it, all records
 
 LANGUAGE = Path(teeny_triton.__file__).parent / "triton"
-NOT_YET = Path(__file__).parents[1] / "packages" / "teeny-triton" / "tests" / "not_yet.txt"
 
 ORDER = (
     "program",
@@ -296,8 +296,6 @@ def _dtypes() -> Iterator[str]:
 
 
 def _not_yet() -> Iterator[str]:
-    lines = NOT_YET.read_text(encoding="utf-8").splitlines()
-    names = " ".join(line for line in lines if not line.startswith("#")).split()
     yield "## In Triton, not yet here\n"
     yield "A kernel that uses one of these is refused where it does:\n"
-    yield _listed(names) + "\n"
+    yield _listed(list(_NOT_SUPPORTED_YET)) + "\n"

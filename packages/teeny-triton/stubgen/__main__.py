@@ -19,7 +19,12 @@ def outputs() -> dict[Path, str]:
     """Every generated file and its text."""
     folder = PACKAGE / "triton"
     paths = sorted(path for path in folder.glob("*.py") if path.name != "__init__.py")
-    modules = {path.stem: read_module(path) for path in paths}
+    read = {path.stem: read_module(path) for path in paths}
+    modules = {
+        name: module
+        for name, module in read.items()
+        if module.functions or module.classes or module.aliases
+    }
     found = {
         folder / f"{name}.pyi": module_stub(module, modules) for name, module in modules.items()
     }

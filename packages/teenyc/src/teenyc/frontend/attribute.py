@@ -6,7 +6,7 @@ import ast
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from teenyc.codes import E0202
+from teenyc.codes import E0199, E0202
 from teenyc.frontend.constexpr import is_number, plain
 from teenyc.frontend.scope import (
     MISSING,
@@ -18,7 +18,7 @@ from teenyc.frontend.scope import (
 )
 from teenyc.frontend.suggest import suggest
 from teenyc.types import AnyDType, DType, PointerDType
-from teenyc.values import EnumMember, RuntimeValue
+from teenyc.values import BlockPointer, Descriptor, EnumMember, RuntimeValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,11 +44,13 @@ class BlockType(NamedTuple):
 
 
 def lower_attribute(context: Context, node: ast.Attribute) -> Any:
-    """The value of `owner.name`. Raises E0202 where there is no such attribute."""
+    """The value of `owner.name`. Raises E0202 where there is none, E0199 if there will be."""
     owner = context.value(node.value)
     found = attribute(context, node, owner)
     if found is not MISSING:
         return found
+    if isinstance(owner, Namespace) and context.library.dsl.comes_later(node.attr):
+        raise context.fail(E0199, node, what=f"`{node.attr}`")
     error = context.fail(E0202, node, owner=_owner(owner), name=node.attr)
     raise suggest(error, node.attr, _attributes(context, owner))
 
@@ -66,6 +68,9 @@ def _attributes(context: Context, owner: Any) -> list[str]:
         return context.library.dsl.names()
     if isinstance(owner, EnumClass):
         return list(owner.members)
+    if isinstance(owner, (Descriptor, BlockPointer)):
+        class_, known = _PLACES[type(owner)]
+        return [*known, *context.library.dsl.methods(class_)]
     if isinstance(owner, RuntimeValue) or is_number(owner):
         return ["shape", "dtype", "type", "numel", *context.library.dsl.methods()]
     if isinstance(owner, BlockType):
@@ -117,6 +122,8 @@ def attribute(context: Context, node: ast.Attribute, owner: Any) -> Any:
         return _block_attribute(owner, name)
     if isinstance(owner, RuntimeValue):
         return _tensor_attribute(context, node, owner)
+    if isinstance(owner, (Descriptor, BlockPointer)):
+        return _place_attribute(context, owner, name)
     if is_number(owner):
         method = context.library.dsl.method(name)
         return MISSING if method is None or method.is_property else BoundMethod(owner, method)
@@ -129,6 +136,23 @@ def _block_attribute(owner: BlockType, name: str) -> Any:
     return getattr(owner, name) if name in _BLOCK_ATTRIBUTES else MISSING
 
 
+# What the language knows of places in memory, by Triton's names.
+_PLACES: dict[type, tuple[str, tuple[str, ...]]] = {
+    Descriptor: ("TensorDescriptor", ("dtype", "shape", "strides")),
+    BlockPointer: ("BlockPtr", ()),
+}
+
+
+def _place_attribute(context: Context, owner: Descriptor | BlockPointer, name: str) -> Any:
+    class_, known = _PLACES[type(owner)]
+    if name in known:
+        return getattr(owner, name)
+    if isinstance(owner, Descriptor) and name == "block_shape":
+        return owner.block
+    method = context.library.dsl.method(name, class_)
+    return MISSING if method is None else BoundMethod(owner, method)
+
+
 def _tensor_attribute(context: Context, node: ast.Attribute, owner: RuntimeValue) -> Any:
     if node.attr == "dtype":
         return owner.dtype
@@ -138,7 +162,6 @@ def _tensor_attribute(context: Context, node: ast.Attribute, owner: RuntimeValue
         return owner.shape
     if node.attr == "numel":
         return prod(owner.shape)
-    method = context.library.dsl.method(node.attr)
-    if method is None:
-        return MISSING
-    return BoundMethod(owner, method)
+    class_ = "PtrTensor" if owner.is_pointer else "Tensor"
+    method = context.library.dsl.method(node.attr, class_) or context.library.dsl.method(node.attr)
+    return MISSING if method is None else BoundMethod(owner, method)

@@ -122,8 +122,8 @@ class DslScope:
         self.text = text
         self._index: dict[str, tuple[str, int, int]] = {}
         self._found: dict[str, Any] = {}
-        self._methods: dict[str, tuple[int, int, bool]] | None = None
-        self._method_cache: dict[str, Function] = {}
+        self._methods: dict[str, dict[str, tuple[int, int, bool]]] = {}
+        self._method_cache: dict[tuple[str, str], Function] = {}
         previous: tuple[str, str, int] | None = None
         for match in self._STATEMENT.finditer(text):
             start = match.start()
@@ -176,10 +176,19 @@ class DslScope:
                 members[row.targets[0].id] = ast.literal_eval(row.value)
         return EnumClass(name, members)
 
-    def method(self, name: str) -> Function | None:
-        """The method or property `name` of the DSL's class `Tensor`."""
-        found = self._method_cache.get(name)
-        if found is None and (entry := self.methods().get(name)) is not None:
+    def comes_later(self, name: str) -> bool:
+        """Whether the text says that a later version has this name."""
+        entry = self._index.get("_NOT_SUPPORTED_YET")
+        if entry is None:
+            return False
+        _, (stmt, *_) = self._parse(entry[1], entry[2])
+        assert isinstance(stmt, ast.Assign)
+        return name in ast.literal_eval(stmt.value)
+
+    def method(self, name: str, owner: str = "Tensor") -> Function | None:
+        """The method or property `name` of a class of the DSL."""
+        found = self._method_cache.get((owner, name))
+        if found is None and (entry := self.methods(owner).get(name)) is not None:
             start, end, is_property = entry
             body = self.text[start:end]
             # The method is parsed where it stands: `if 1:` takes the place of its class.
@@ -190,25 +199,27 @@ class DslScope:
             assert isinstance(node, ast.FunctionDef)
             found = Function(node, source, self, is_dsl=True)
             found.is_property = is_property
-            self._method_cache[name] = found
+            self._method_cache[owner, name] = found
         return found
 
-    def methods(self) -> dict[str, tuple[int, int, bool]]:
-        """Start, end and whether it is a property, of each method of `Tensor`."""
-        if self._methods is None:
-            self._methods = {}
-            entry = self._index.get("Tensor")
+    def methods(self, owner: str = "Tensor") -> dict[str, tuple[int, int, bool]]:
+        """Start, end and whether it is a property, of each method of a class."""
+        found = self._methods.get(owner)
+        if found is None:
+            found = self._methods[owner] = {}
+            entry = self._index.get(owner)
             if entry is not None:
-                self._find_methods(entry[1], entry[2])
-        return self._methods
+                self._find_methods(found, entry[1], entry[2])
+        return found
 
-    def _find_methods(self, begin: int, stop: int) -> None:
-        assert self._methods is not None
+    def _find_methods(
+        self, found: dict[str, tuple[int, int, bool]], begin: int, stop: int
+    ) -> None:
         is_property = False
         previous: tuple[str, int, bool] | None = None
         for match in self._METHOD.finditer(self.text, begin, stop):
             if previous is not None:
-                self._methods[previous[0]] = (previous[1], match.start(), previous[2])
+                found[previous[0]] = (previous[1], match.start(), previous[2])
                 previous = None
             if match["property"]:
                 is_property = True
@@ -216,7 +227,7 @@ class DslScope:
                 previous = (match["def"], match.start(), is_property)
                 is_property = False
         if previous is not None:
-            self._methods[previous[0]] = (previous[1], stop, previous[2])
+            found[previous[0]] = (previous[1], stop, previous[2])
 
 
 class ModuleScope:
