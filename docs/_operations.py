@@ -33,7 +33,7 @@ ORDER = (
 )
 # Files that hold families of small functions.
 TABLES = ("libdevice",)
-TYPES_AND_VALUES = {"__init__", "dtypes", "enums", "types"}
+TYPES_AND_VALUES = {"__init__", "dtypes", "enums", "types", "later"}
 BINARY = ("+", "-", "*", "/", "//", "%", "<<", ">>", "&", "|", "^")
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 UNARY = ("-x", "~x")
