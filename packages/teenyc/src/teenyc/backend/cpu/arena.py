@@ -29,23 +29,64 @@ class Place:
     """Where the elements of a tensor are stored, row by row, as they are held in registers.
 
     `forward` is another place that this one has become part of (a value that is carried on); a
-    place whose pointer changes while it lives (`is_fixed`) cannot become part of another.
+    place whose pointer changes while it lives (`is_fixed`) cannot become part of another. A view has
+    a `base`, whose elements it sees from `offset` on, `own_strides` apart.
     """
 
-    __slots__ = ("buffers", "element", "forward", "is_fixed", "pointer", "shape")
+    __slots__ = (
+        "_buffers", "_pointer", "base", "element", "forward", "is_fixed", "offset", "own_strides",
+        "shape",
+    )  # fmt: skip
 
     def __init__(self, shape: tuple[int, ...], element: str) -> None:
         self.shape = shape
         self.element = element
         self.forward: Place | None = None
         self.is_fixed = False
-        self.pointer = ""
-        self.buffers: tuple[Buffer, ...] = ()
+        self.base: Place | None = None
+        self.offset = 0
+        self.own_strides: tuple[int, ...] | None = None
+        self._pointer = ""
+        self._buffers: tuple[Buffer, ...] = ()
+
+    def view(self, shape: tuple[int, ...], offset: int, strides: tuple[int, ...]) -> Place:
+        """Some of the elements, as a place of their own."""
+        made = Place(shape, self.element)
+        made.base, made.offset, made.own_strides, made.is_fixed = self, offset, strides, True
+        return made
 
     @property
     def target(self) -> Place:
         """The place itself, or the one it became part of."""
         return self if self.forward is None else self.forward.target
+
+    @property
+    def root(self) -> Place:
+        """The place that holds the elements."""
+        return self.target if self.base is None else self.base.root
+
+    @property
+    def start(self) -> int:
+        """Elements from the root's first to this one's."""
+        return self.offset + (self.base.start if self.base is not None else 0)
+
+    @property
+    def pointer(self) -> str:
+        """The name that holds the root's address; empty until there is one."""
+        return self._pointer if self.base is None else self.root.pointer
+
+    @pointer.setter
+    def pointer(self, name: str) -> None:
+        self._pointer = name
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """The pieces of the arena that it is in, by turns."""
+        return self._buffers if self.base is None else self.root.buffers
+
+    @buffers.setter
+    def buffers(self, found: tuple[Buffer, ...]) -> None:
+        self._buffers = found
 
     @property
     def type(self) -> str:
@@ -60,11 +101,16 @@ class Place:
     @property
     def strides(self) -> tuple[int, ...]:
         """Elements from one to the next along each axis."""
-        found, step = [], 1
-        for side in reversed(self.shape):
-            found.append(step)
-            step *= side
-        return tuple(reversed(found))
+        return row_major(self.shape) if self.own_strides is None else self.own_strides
+
+
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of a tensor stored row by row."""
+    found, step = [], 1
+    for side in reversed(shape):
+        found.append(step)
+        step *= side
+    return tuple(reversed(found))
 
 
 class Arena:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from math import prod
 
 from teenyc.backend.cpu.axis import Axes
-from teenyc.backend.cpu.structure import LOAD, MAKE_RANGE, VIEWS
+from teenyc.backend.cpu.inline import is_inlined
+from teenyc.backend.cpu.structure import GATHER, LOAD, MAKE_RANGE, MAP_ELEMENTWISE, VIEWS
 from teenyc.ir.core import Operation, Value
 from teenyc.ir.opdef import OpDef
 from teenyc.ops import arrays
@@ -71,12 +72,27 @@ class Classes:
                 continue
             seen.add(id(value))
             yield op
-            if is_elementwise(op.opdef) or op.opdef in VIEWS or op.opdef is LOAD:
-                pending.extend(op.operands)
+            pending.extend(lazy_operands(op))
 
     def is_dear(self, value: Value, placed: Callable[[Value], bool]) -> bool:
         """Costs more to compute again than to store."""
         return any(op.opdef.cost >= _DEAR for op in self.lazy([value], placed))
+
+
+def lazy_operands(op: Operation) -> list[Value]:
+    """The operands that are computed where the result of `op` is; none where that has a place."""
+    if op.opdef is GATHER:
+        return op.operands[1:]
+    if op.opdef is MAP_ELEMENTWISE:
+        return op.operands if is_mapped(op) else []
+    if is_elementwise(op.opdef) or op.opdef in VIEWS or op.opdef is LOAD:
+        return op.operands
+    return []
+
+
+def is_mapped(op: Operation) -> bool:
+    """A `tt.map_elementwise` that is computed in vectors."""
+    return op.attrs["pack"] == 1 and is_inlined(op.regions[0])
 
 
 def size_of(value: Value) -> int:

@@ -63,7 +63,31 @@ class Reduce(NamedTuple):
         return self.op.operands
 
 
-Root = Store | Write | Reduce
+class Scan(NamedTuple):
+    """A `tt.scan`; its results go to `places`."""
+
+    op: Operation
+    places: tuple[Place, ...]
+
+    @property
+    def values(self) -> list[Value]:
+        """What it needs."""
+        return self.op.operands
+
+
+class Atomic(NamedTuple):
+    """An atomic operation on tensors; what it read goes to `places` where anyone asks."""
+
+    op: Operation
+    places: tuple[Place, ...] = ()
+
+    @property
+    def values(self) -> list[Value]:
+        """What it needs."""
+        return self.op.operands
+
+
+Root = Store | Write | Reduce | Scan | Atomic
 
 
 class Cluster:
@@ -80,10 +104,19 @@ class Cluster:
 
     @property
     def axis(self) -> int | None:
-        """The axis that its reductions run along."""
-        return next(
-            (root.op.attrs["axis"] for root in self.roots if isinstance(root, Reduce)), None
-        )
+        """The axis that its reductions and scans run along."""
+        found = (root for root in self.roots if isinstance(root, Reduce | Scan))
+        return next((root.op.attrs["axis"] for root in found), None)
+
+    @property
+    def scans(self) -> bool:
+        """Whether it goes along its axis element by element, whatever the axis."""
+        return any(isinstance(root, Scan) for root in self.roots)
+
+    @property
+    def reverse(self) -> bool:
+        """Whether it goes along its axis backwards."""
+        return any(isinstance(root, Scan) and root.op.attrs["reverse"] for root in self.roots)
 
 
 class Scalar(NamedTuple):
@@ -125,4 +158,13 @@ class Structured:
         self.handed: list[tuple[int, Place]] = []
 
 
-Step = Cluster | Scalar | Dot | Structured
+class Serial(NamedTuple):
+    """An operation that goes through its tensors one element after the other."""
+
+    op: Operation
+    sources: tuple[Place, ...]
+    places: tuple[Place, ...]
+    body: tuple[Step, ...] = ()
+
+
+Step = Cluster | Scalar | Dot | Structured | Serial

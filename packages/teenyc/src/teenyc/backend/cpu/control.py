@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from teenyc.backend.cpu.cluster import Cluster, Dot, Slot, Step, Structured
+from teenyc.backend.cpu.atomics import emit_scalar_atomic
+from teenyc.backend.cpu.cluster import Cluster, Dot, Serial, Slot, Step, Structured
 from teenyc.backend.cpu.describe import note_structured
 from teenyc.backend.cpu.dot import emit_dot
 from teenyc.backend.cpu.memory import check_scalar, guarded_load, guarded_store
 from teenyc.backend.cpu.roots import emit_cluster
-from teenyc.backend.cpu.structure import LOAD, SCF_FOR, SCF_IF, STORE
+from teenyc.backend.cpu.serial import emit_serial
+from teenyc.backend.cpu.structure import ATOMICS, LOAD, SCF_FOR, SCF_IF, STORE
 from teenyc.backend.cpu.text import Val, held_type, number
 from teenyc.codes import E0803
 from teenyc.ops import arrays
@@ -28,6 +30,8 @@ def emit_steps(scope: Scope, steps: list[Step]) -> None:
             emit_dot(scope, step)
         elif isinstance(step, Structured):
             _emit_structured(scope, step)
+        elif isinstance(step, Serial):
+            emit_serial(scope, step, emit_steps)
         else:
             _emit_scalar(scope, step.op)
 
@@ -47,6 +51,8 @@ def _emit_scalar(scope: Scope, op: Operation) -> None:
             mask = values[2] if len(values) > 2 else None
             check_scalar(scope, c, op, values[0], mask, element)
             guarded_store(scope, c, values[0], values[1], mask, element)
+    elif op.opdef in ATOMICS:
+        emit_scalar_atomic(scope, op)
     elif op.opdef.cpu is None:
         raise E0803.error(op=op.name)
     else:

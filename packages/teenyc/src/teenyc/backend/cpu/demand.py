@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from teenyc.backend.cpu.arena import Place
-from teenyc.backend.cpu.classes import is_tensor, size_of
+from teenyc.backend.cpu.classes import is_tensor, lazy_operands, size_of
 from teenyc.backend.cpu.cluster import Cluster, Step, Store, Write
 from teenyc.backend.cpu.hazards import Hazard
 from teenyc.backend.cpu.structure import LOAD, VIEWS
@@ -89,7 +89,8 @@ class Demand:
                 grown = grows or (id(value), id(cluster)) in self.grown
                 self._need(op.operands[0], cluster, grown=grown)
             return
-        if op.opdef.cpu is None and op.opdef is not LOAD:
+        asked = lazy_operands(op)
+        if not asked:
             return  # it has a place by nature
         writer = self.writers.get(id(value))
         if writer is None:
@@ -98,7 +99,7 @@ class Demand:
             )
             if len(clusters) > 1 or dear:
                 writer = self._write(value, clusters, dear=dear)
-        for x in op.operands:
+        for x in asked:
             for cluster in [writer] if writer is not None else clusters:
                 grown = writer is None and (id(value), id(cluster)) in self.grown
                 self._need(x, cluster, grown=grown)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from math import prod
 from typing import TYPE_CHECKING
 
+from teenyc.backend.cpu.arena import Place, row_major
 from teenyc.backend.cpu.builder import memory_type
 from teenyc.backend.cpu.checks import check, within
 from teenyc.backend.cpu.memory import (
@@ -21,13 +22,17 @@ from teenyc.backend.cpu.memory import (
     masked_load,
     pointer,
     scatter,
+    store,
 )
+from teenyc.backend.cpu.inline import inline
 from teenyc.backend.cpu.nest import FIRST, LAST, NO_AXIS, Nest
 from teenyc.backend.cpu.structure import (
     BROADCAST,
     EXPAND_DIMS,
+    GATHER,
     LOAD,
     MAKE_RANGE,
+    MAP_ELEMENTWISE,
     RESHAPE,
     SPLAT,
     TRANS,
@@ -41,7 +46,6 @@ from teenyc.types import shape_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from teenyc.backend.cpu.arena import Place
     from teenyc.backend.cpu.builder import Builder
     from teenyc.ir.core import Operation, Value
 
@@ -124,7 +128,9 @@ class Evaluator:
             return []
         if op.opdef in VIEWS:
             return [(op.operands[0], _through(op, seen))]
-        if op.opdef.cpu is not None:
+        if op.opdef is GATHER:
+            return [(op.operands[1], seen)]
+        if op.opdef.cpu is not None or op.opdef is MAP_ELEMENTWISE:
             return [(x, seen if shape_of(x.type) else ()) for x in op.operands]
         return []
 
@@ -142,6 +148,11 @@ class Evaluator:
             return self._range(op, seen[0])
         if op.opdef is LOAD:
             return self._load(op, seen)
+        if op.opdef is GATHER:
+            return self._gather(op, seen, operands[0])
+        if op.opdef is MAP_ELEMENTWISE:
+            self.scope.work += 4 * self.elements
+            return inline(self.c, op.regions[0], operands)[value.index]
         if op.opdef is RESHAPE:
             place = self.scope.place(op.operands[0])
             assert place is not None
@@ -180,12 +191,42 @@ class Evaluator:
         if step is None:
             found = load(self.c, address, type_, 0, level)
         elif step == 1:
-            found = load(self.c, address, type_, lanes, level, strip_alignment(type_, lanes))
+            found = load(self.c, address, type_, lanes, level, strip_alignment(place, lanes))
         else:
             wide = self._addresses(address, step * (WIDTHS[type_] // 8), level)
             other = number(0, type_, lanes)
             found = gather(self.scope, self.c, wide, all_lanes(lanes), other, level)
         return self.c.decode(found, "i1") if place.element == "i1" else found
+
+    def _gather(self, op: Operation, seen: Seen, index: Val) -> Val:
+        """Elements of a place that `index` picks along one axis; the nearest where it is outside."""
+        place = self.scope.place(op.operands[0])
+        assert place is not None
+        self.scope.arena.touch(place)
+        axis, c = op.attrs["axis"], self.c
+        wide = c.cast("sext", index, "i64")
+        wide = c.extreme("smax", wide, number(0, "i64"))
+        wide = c.extreme("smin", wide, number(place.shape[axis] - 1, "i64"))
+        offset = c.binary("mul", wide, number(place.strides[axis], "i64"))
+        for at, through in enumerate(seen):
+            if at == axis or through == NO_AXIS:
+                continue
+            here = self.nest.position(through, "i64")
+            if through == self.nest.strip:
+                here = c.binary("add", here, self.nest.lanes("i64"))
+            here = c.binary("mul", here, number(place.strides[at], "i64"))
+            offset = c.binary("add", offset, here)
+        size = WIDTHS[place.type] // 8
+        moved = c.binary("mul", offset, number(size, "i64"))
+        moved = c.binary("add", moved, number(place.start * size, "i64"))
+        base = c.put(f"ptrtoint ptr {place.target.pointer} to i64", "i64", 0, 0)
+        address = c.binary("add", base, moved)
+        if not address.lanes:
+            found = load(c, pointer(c, address, address.level), place.type, 0, address.level)
+        else:
+            other, mask = number(0, place.type, address.lanes), all_lanes(address.lanes)
+            found = gather(self.scope, c, address, mask, other, address.level)
+        return c.decode(found, "i1") if place.element == "i1" else found
 
     def address(
         self, place: Place, seen: Seen, shape: tuple[int, ...] | None = None
@@ -202,7 +243,7 @@ class Evaluator:
                 step = stride
             if index.text != "0":
                 terms.append((index.level, self.c.binary("mul", index, number(stride, "i64"))))
-        offset = number(0, "i64")
+        offset = number(place.start, "i64")
         for _, term in sorted(terms, key=lambda pair: pair[0]):
             offset = term if offset.text == "0" else self.c.binary("add", offset, term)
         level = max(offset.level, self.nest.lane_level if step is not None else 0)
@@ -215,9 +256,7 @@ class Evaluator:
     def _is_written_here(self, place: Place) -> bool:
         """An old value must be read before the body overwrites it, in the same strip."""
         return any(
-            place.target is other.target
-            for root in self.nest.cluster.roots
-            for other in root.places
+            place.root is other.root for root in self.nest.cluster.roots for other in root.places
         )
 
     def _addresses(self, at: str, step: int, level: int) -> Val:
@@ -225,6 +264,17 @@ class Evaluator:
         first = self.c.put(f"ptrtoint ptr {at} to i64", "i64", 0, level)
         lanes = self.nest.lanes("i64")
         return self.c.binary("add", first, self.c.binary("mul", lanes, number(step, "i64")))
+
+    def put(self, place: Place, seen: Seen, x: Val) -> None:
+        """Write a strip into a place."""
+        c, nest = self.c, self.nest
+        self.scope.arena.touch(place)
+        x = c.splat(c.encode(x, "i1") if place.element == "i1" else x, nest.width)
+        at, step, _ = self.address(place, seen)
+        if step in (None, 1):
+            store(c, at, x, nest.top, strip_alignment(place, nest.width))
+        else:
+            self.scatter_strip(c, at, step or 1, x)
 
     def scatter_strip(self, c: Builder, at: str, step: int, x: Val) -> None:
         """Write a strip into a place whose lanes lie `step` elements apart."""
@@ -469,14 +519,7 @@ def _through(op: Operation, seen: Seen) -> Seen:
     return tuple(found)
 
 
-def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    found, step = [], 1
-    for side in reversed(shape):
-        found.append(step)
-        step *= side
-    return tuple(reversed(found))
-
-
-def strip_alignment(type_: str, lanes: int) -> int:
-    """What a strip in the arena is aligned to."""
-    return min(64, max(1, WIDTHS[type_] // 8) * lanes)
+def strip_alignment(place: Place, lanes: int) -> int:
+    """What a strip in a place is aligned to."""
+    size = max(1, WIDTHS[place.type] // 8)
+    return size if place.base is not None else min(64, size * lanes)

@@ -24,6 +24,7 @@ WIDE, NARROW = 32, 16
 # Stand for the strip's axis where one lane is meant: the first of the strip, or the last.
 FIRST, LAST = 100, 101
 NO_AXIS = -1
+NO_STRIP = -2  # the strip of a nest that goes lane by lane
 
 
 class Nest:
@@ -34,7 +35,8 @@ class Nest:
         self.cluster = cluster
         self.shape = cluster.shape
         self.strip = choose_strip(scope, cluster)
-        self.width = choose_width(cluster, self.shape[self.strip])
+        side = 1 if self.strip == NO_STRIP else self.shape[self.strip]
+        self.width = choose_width(cluster, side)
         self.order = self._loop_order(cluster.axis)
         self.depth = 0
         self.index: dict[int, Val] = {}
@@ -57,6 +59,11 @@ class Nest:
         self.sections = [scope.main, *inner, self.body]
         self.posts = [Section("") for _ in range(self.depth + 1)]
         self.c = scope.builder(self.sections)
+        self.counters = dict(self.index)
+        if cluster.reverse:
+            assert cluster.axis is not None
+            last = number(self.shape[cluster.axis] - 1, "i64")
+            self.index[cluster.axis] = self.c.binary("sub", last, self.index[cluster.axis])
         self.tests: list[Val] = []
         self.strip_phis: list[str] = []
         self.loop_phis: list[tuple[str, Val, str]] = []
@@ -67,7 +74,7 @@ class Nest:
     def _loop_order(self, reduced: int | None) -> list[int]:
         others = [a for a in range(len(self.shape)) if a not in (self.strip, reduced)]
         rest = [self.strip] if reduced in (None, self.strip) else [self.strip, reduced]
-        return [*others, *(axis for axis in rest if axis is not None)]
+        return [*others, *(axis for axis in rest if axis not in (None, NO_STRIP))]
 
     def step(self, axis: int) -> int:
         """How far the loop over `axis` goes at once."""
@@ -76,6 +83,8 @@ class Nest:
     @property
     def lane_level(self) -> int:
         """Where values that differ from lane to lane begin."""
+        if self.strip == NO_STRIP:
+            return 0
         return self.top if self.order[-1] == self.strip else self.levels[self.strip]
 
     @property
@@ -168,7 +177,7 @@ class Nest:
 
     def _loop_head(self, level: int, before: str) -> None:
         axis = next(a for a, at in self.levels.items() if at == level)
-        latch, name = f"latch.{self.labels[level]}", self.index[axis].text
+        latch, name = f"latch.{self.labels[level]}", self.counters[axis].text
         lines = self.scope.main.lines
         lines.append(f"  {name} = phi i64 [0, %{before}], [{name}.n, %{latch}]")
         if level == self.depth:
@@ -182,7 +191,7 @@ class Nest:
         main = self.scope.main
         for level in range(self.depth, 0, -1):
             axis = next(a for a, at in self.levels.items() if at == level)
-            label, name = self.labels[level], self.index[axis].text
+            label, name = self.labels[level], self.counters[axis].text
             main.lines.append(f"  br label %latch.{label}")
             main.open(f"latch.{label}")
             main.lines += [
@@ -201,11 +210,13 @@ def choose_strip(scope: Scope, cluster: Cluster) -> int:
     Never an axis whose elements a reduction combines in the order of their index.
     """
     shape = cluster.shape
-    ordered = cluster.axis if cluster.axis != len(shape) - 1 else None
+    ordered = cluster.axis if cluster.axis != len(shape) - 1 or cluster.scans else None
     axes = [a for a in range(len(shape)) if a != ordered]
+    if not axes:
+        return NO_STRIP  # a scan of one axis: lane by lane
     last = max((a for a in axes if shape[a] > 1), default=axes[-1])
     fixed = any(isinstance(root, Store) and root.guarded for root in cluster.roots)
-    if cluster.axis == len(shape) - 1 or fixed:
+    if (cluster.axis == len(shape) - 1 and not cluster.scans) or fixed:
         return last
     votes = dict.fromkeys(axes, 0)
     roots = [root for root in cluster.roots if not isinstance(root, Reduce)]

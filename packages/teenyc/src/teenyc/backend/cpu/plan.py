@@ -10,13 +10,16 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from teenyc.backend.cpu.arena import Place
-from teenyc.backend.cpu.classes import is_tensor, size_of
+from teenyc.backend.cpu.classes import is_mapped, is_tensor, lazy_operands, size_of
 from teenyc.backend.cpu.cluster import (
+    Atomic,
     Cluster,
     Dot,
     Reduce,
     Root,
     Scalar,
+    Scan,
+    Serial,
     Slot,
     Step,
     Store,
@@ -26,15 +29,24 @@ from teenyc.backend.cpu.cluster import (
 from teenyc.backend.cpu.demand import Demand
 from teenyc.backend.cpu.hazards import Hazard, Hazards
 from teenyc.backend.cpu.structure import (
+    ATOMICS,
+    CAT,
     DOT,
+    GATHER,
+    HISTOGRAM,
+    JOIN,
     LOAD,
+    MAP_ELEMENTWISE,
     REDUCE,
     REGIONS,
     RESHAPE,
+    SCAN,
     SCF_FOR,
     SCF_IF,
+    SPLIT,
     STORE,
     TERMINATORS,
+    UNSPLAT,
     VIEWS,
 )
 from teenyc.ir.opdef import Effects
@@ -109,13 +121,30 @@ class _BlockPlan:
             self._visit_store(op)
         elif op.opdef is RESHAPE:
             self._ensure(op.operands[0], even_cheap=True)
+        elif op.opdef is SCAN:
+            self._visit_scan(op)
+        elif op.opdef is GATHER:
+            self._ensure(op.operands[0], even_cheap=True)
+            self.pending.add(id(op.operands[0]))
+        elif op.opdef in ATOMICS and is_tensor(op.operands[0]):
+            self._visit_atomic(op)
+        elif op.opdef in (JOIN, CAT):
+            self._visit_join(op)
+        elif op.opdef is SPLIT:
+            self._visit_split(op)
+        elif op.opdef is UNSPLAT:
+            self._ensure(op.operands[0], even_cheap=True)
+            self._flush()
+            self.steps.append(Serial(op, (self._where(op.operands[0]),), ()))
+        elif op.opdef is HISTOGRAM or (op.opdef is MAP_ELEMENTWISE and not is_mapped(op)):
+            self._visit_serial(op)
         elif not any(map(is_tensor, (*op.operands, *op.results))):
             self._visit_scalar(op)
 
     def _visit_scalar(self, op: Operation) -> None:
         waits = any(id(x) in self.pending for x in op.operands)
         reads = op.opdef is LOAD and self.open is not None and self.open.stores
-        if op.opdef is STORE:
+        if Effects.WRITE in op.opdef.effects:
             self._flush()
             self._settle_loads([op])
         elif waits or reads:
@@ -128,6 +157,56 @@ class _BlockPlan:
             self.places[id(result)] = place
         self._add(Reduce(op, made), shape_of(op.operands[0].type))
         self.pending.update(id(result) for result in op.results)
+
+    def _visit_scan(self, op: Operation) -> None:
+        made = tuple(new_place(x) for x in op.results)
+        for result, place in zip(op.results, made, strict=True):
+            self.places[id(result)] = place
+        self._add(Scan(op, made), shape_of(op.operands[0].type))
+        self._flush()
+
+    def _visit_atomic(self, op: Operation) -> None:
+        """It happens where it stands: nothing is delayed past it, and nothing comes before."""
+        made = tuple(new_place(x) for x in op.results)
+        for x in op.operands:
+            self._ensure(x)
+        self._flush()
+        self._settle_loads([op])
+        for result, place in zip(op.results, made, strict=True):
+            self.places[id(result)] = place
+        self._add(Atomic(op, made), shape_of(op.operands[0].type))
+        self._flush()
+
+    def _visit_join(self, op: Operation) -> None:
+        """Both sides are written into their part of the result."""
+        out = self.places[id(op.result)] = new_place(op.result)
+        offset = 0
+        for x in op.operands:
+            shape = shape_of(x.type)
+            strides = out.strides[:-1] if op.opdef is JOIN else out.strides
+            self._add(Write(x, out.view(shape, offset, strides)), shape)
+            offset += 1 if op.opdef is JOIN else shape[0]
+        self.pending.add(id(op.result))
+
+    def _visit_split(self, op: Operation) -> None:
+        self._ensure(op.operands[0], even_cheap=True)
+        source = self._where(op.operands[0])
+        for i, result in enumerate(op.results):
+            view = source.view(shape_of(result.type), i * source.strides[-1], source.strides[:-1])
+            self.places[id(result)] = view
+        self._flush()
+
+    def _visit_serial(self, op: Operation) -> None:
+        for x in op.operands:
+            self._ensure(x, even_cheap=True)
+        self._flush()
+        made = tuple(new_place(x) for x in op.results)
+        for result, place in zip(op.results, made, strict=True):
+            self.places[id(result)] = place
+        body: tuple[Step, ...] = ()
+        if op.regions:
+            body = tuple(self.planner.block(op.regions[0].block))
+        self.steps.append(Serial(op, tuple(self._where(x) for x in op.operands), made, body))
 
     def _visit_dot(self, op: Operation) -> None:
         left, right, acc = op.operands
@@ -175,7 +254,7 @@ class _BlockPlan:
                     self._add(Write(value, current), current.shape)
         self._flush()
         if any(Effects.WRITE in inner.opdef.effects for inner in op.walk()):
-            stores = [inner for inner in op.walk() if inner.opdef is STORE]
+            stores = [inner for inner in op.walk() if Effects.WRITE in inner.opdef.effects]
             self._settle_loads(stores)
         from teenyc.backend.cpu.regions import plan_regions
 
@@ -214,6 +293,8 @@ class _BlockPlan:
         cluster = self.open
         if cluster is None or cluster.shape != shape:
             return cluster is None
+        if cluster.scans or isinstance(root, Scan):
+            return False
         if isinstance(root, Reduce) and cluster.axis not in (None, root.op.attrs["axis"]):
             return False
         loads = self._loads(root)
@@ -332,9 +413,8 @@ def _last_uses(block: Block) -> dict[int, int]:
     for i in range(len(block.ops) - 1, -1, -1):
         op = block.ops[i]
         at = i
-        lazy = (op.opdef.cpu is not None or op.opdef in VIEWS or op.opdef is LOAD) and op.results
-        if lazy and is_tensor(op.result):
-            at = found.get(id(op.result), i)
+        if op.results and is_tensor(op.results[0]) and lazy_operands(op):
+            at = max(found.get(id(x), i) for x in op.results)
         if op.opdef in TERMINATORS:
             at = len(block.ops)
         used = [*op.operands, *(_captured(op) if op.regions else ())]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from teenyc.backend.cpu.builder import Builder
+from teenyc.backend.cpu.inline import inline
 from teenyc.backend.cpu.memory import store
 from teenyc.backend.cpu.text import WIDTHS, Val, held_type, number, vector
-from teenyc.codes import E0803
 from teenyc.ops import arith, arrays
 from teenyc.types import shape_of
 
 if TYPE_CHECKING:
     from teenyc.backend.cpu.arena import Place
-    from teenyc.backend.cpu.cluster import Reduce
+    from teenyc.backend.cpu.cluster import Reduce, Scan
     from teenyc.backend.cpu.evaluate import Evaluator
     from teenyc.ir.core import Operation, Region
     from teenyc.ir.opdef import OpDef
@@ -61,19 +61,14 @@ def _neutral(op: Operation) -> float | None:
 
 def combine(c: Builder, region: Region, left: list[Val], right: list[Val]) -> list[Val]:
     """The combining region applied to two values of each operand, lane by lane."""
-    values = {id(arg): x for arg, x in zip(region.block.args, (*left, *right), strict=True)}
-    for op in region.block.ops[:-1]:
-        if op.opdef.cpu is None:
-            raise E0803.error(op=f"{op.name}` in a combining function of `tt.reduce")
-        values[id(op.result)] = op.opdef.cpu(c, op, *(values[id(x)] for x in op.operands))
-    lanes = left[0].lanes
-    return [c.splat(values[id(x)], lanes) for x in region.block.ops[-1].operands]
+    found = inline(c, region, [*left, *right])
+    return [c.splat(x, left[0].lanes) for x in found]
 
 
 class Reduction:
     """One reduction: `prepare` computes its operands, `accumulate` combines them, `finish` stores."""
 
-    def __init__(self, evaluator: Evaluator, root: Reduce) -> None:
+    def __init__(self, evaluator: Evaluator, root: Reduce | Scan) -> None:
         self.e = evaluator
         self.nest = evaluator.nest
         self.root = root
@@ -108,7 +103,7 @@ class Reduction:
             ]
             found = combine(c, self.region, before, parts[0])
             if neutral is None:
-                begins = c.compare("eq", nest.index[self.axis], number(0, "i64"))
+                begins = c.compare("eq", nest.counters[self.axis], number(0, "i64"))
                 found = [c.select(begins, x, y) for x, y in zip(parts[0], found, strict=True)]
         for part in parts[1:]:
             found = combine(c, self.region, found, part)
@@ -117,6 +112,11 @@ class Reduction:
                 init = number(0 if neutral is None else neutral, x.type, self.lanes)
                 nest.carry(name, init, x.text)
         self.totals = found
+
+    def running(self) -> None:
+        """A scan: what has been combined so far goes to its place, element by element."""
+        for place, x in zip(self.root.places, self.totals, strict=True):
+            self._put(self.e.c, place, x, self.nest.identity)
 
     def finish(self) -> None:
         """After the last strip: combine the lanes, and store the results."""
@@ -139,11 +139,18 @@ class Reduction:
                 self._store(c, self.root.places[i], x)
 
     def _store(self, c: Builder, place: Place, x: Val) -> None:
+        self._put(c, place, x, tuple(a for a in self.nest.identity if a != self.axis))
+
+    def _put(self, c: Builder, place: Place, x: Val, seen: tuple[int, ...]) -> None:
         self.nest.scope.arena.touch(place)
-        seen = tuple(axis for axis in self.nest.identity if axis != self.axis)
         at, step, _ = self.e.address(place, seen)
         x = c.encode(x, "i1") if place.element == "i1" else x
         if step in (None, 1):
+            x = (
+                c.put(f"extractelement {x}, i32 0", x.type, 0, self.nest.top)
+                if step is None and x.lanes
+                else x
+            )
             store(c, at, x, self.nest.top)
         else:
             self.e.scatter_strip(c, at, step or 1, x)

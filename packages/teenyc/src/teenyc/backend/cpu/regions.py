@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from teenyc.backend.cpu.arena import Place
 from teenyc.backend.cpu.classes import is_tensor
-from teenyc.backend.cpu.cluster import Cluster, Dot, Reduce, Slot, Step, Structured, Write
+from teenyc.backend.cpu.cluster import Cluster, Dot, Reduce, Serial, Slot, Step, Structured, Write
 from teenyc.backend.cpu.structure import SCF_FOR, SCF_IF, VIEWS
 from teenyc.ops import arrays
 from teenyc.types import shape_of
@@ -59,7 +59,7 @@ def _drop_copies(body: list[Step], arg: Value, slot: Slot) -> None:
                 if not (
                     isinstance(root, Write)
                     and root.value is arg
-                    and root.place.target is slot.current.target
+                    and root.place.root is slot.current.root
                 )
             ]
     body[:] = [step for step in body if not isinstance(step, Cluster) or step.roots]
@@ -67,7 +67,7 @@ def _drop_copies(body: list[Step], arg: Value, slot: Slot) -> None:
 
 def _can_update(planner: Planner, body: list[Step], arg: Value, slot: Slot) -> bool:
     """Every reader of the old value comes before the first writer of the new one, or is that."""
-    goal = slot.following.target
+    goal = slot.following.root
     writer = next((i for i, step in enumerate(body) if _writes(step, goal)), None)
     if writer is None:
         return False
@@ -83,7 +83,7 @@ def _can_update(planner: Planner, body: list[Step], arg: Value, slot: Slot) -> b
 
 def _reduces_into(step: Step, goal: Place) -> bool:
     return isinstance(step, Cluster) and any(
-        isinstance(r, Reduce) and any(p.target is goal for p in r.places) for r in step.roots
+        isinstance(r, Reduce) and any(p.root is goal for p in r.places) for r in step.roots
     )
 
 
@@ -92,11 +92,13 @@ def _writes(step: Step, goal: Place) -> bool:
         places = [place for root in step.roots for place in root.places]
     elif isinstance(step, Dot):
         places = [step.out]
+    elif isinstance(step, Serial):
+        places = list(step.places)
     elif isinstance(step, Structured):
         places = [*(place for _, place in step.handed), *(slot.current for slot in step.slots)]
     else:
         return False
-    return any(place.target is goal for place in places)
+    return any(place.root is goal for place in places)
 
 
 def _reads(planner: Planner, step: Step, value: Value) -> Iterator[bool]:
@@ -118,6 +120,8 @@ def _reads(planner: Planner, step: Step, value: Value) -> Iterator[bool]:
                 continue
             moved = moved or at.op.opdef in VIEWS or at.op.opdef.cpu is None
             pending += [(x, moved) for x in at.op.operands]
+    elif isinstance(step, Serial):
+        yield from (True for x in step.op.operands if x is value)
     elif isinstance(step, Dot):
         yield from (True for x in step.op.operands[:2] if x is value)
     elif isinstance(step, Structured) and any(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from teenyc.backend.cpu.arena import Place
+from teenyc.backend.cpu.atomics import emit_atomic, prepare_atomic
 from teenyc.backend.cpu.builder import memory_type
-from teenyc.backend.cpu.cluster import Cluster, Reduce, Store, Write
+from teenyc.backend.cpu.cluster import Atomic, Cluster, Reduce, Scan, Store, Write
 from teenyc.backend.cpu.describe import note, note_nest
-from teenyc.backend.cpu.evaluate import Evaluator, strip_alignment
+from teenyc.backend.cpu.evaluate import Evaluator
 from teenyc.backend.cpu.memory import load, masked_store, pointer, scatter, store
 from teenyc.backend.cpu.nest import Nest
 from teenyc.backend.cpu.reduction import Reduction
@@ -26,8 +27,8 @@ def emit_cluster(scope: Scope, cluster: Cluster) -> None:
     scope.arena.tick()
     for root in cluster.roots:
         for place in root.places:
-            if not place.target.pointer:
-                scope.arena.allocate(place.target)
+            if not place.root.pointer:
+                scope.arena.allocate(place.root)
     waiting = {}
     for root in cluster.roots:
         if isinstance(root, Store) and root.guarded:
@@ -75,10 +76,14 @@ def _emit_nest(scope: Scope, cluster: Cluster, waiting: dict[int, Place]) -> Non
     )
     nest = Nest(scope, cluster)
     evaluator = Evaluator(nest, own)
-    reductions = {id(r): Reduction(evaluator, r) for r in cluster.roots if isinstance(r, Reduce)}
+    reductions = {
+        id(r): Reduction(evaluator, r) for r in cluster.roots if isinstance(r, Reduce | Scan)
+    }
     for root in cluster.roots:  # everything is read before anything is written
-        if isinstance(root, Reduce):
+        if isinstance(root, Reduce | Scan):
             reductions[id(root)].prepare()
+        elif isinstance(root, Atomic):
+            prepare_atomic(evaluator, root)
         elif not (isinstance(root, Store) and root.source):
             evaluator.value(_source(root), nest.identity)
     for root in cluster.roots:
@@ -86,10 +91,15 @@ def _emit_nest(scope: Scope, cluster: Cluster, waiting: dict[int, Place]) -> Non
             _store(evaluator, root, waiting.get(id(root)))
         elif isinstance(root, Write):
             _write(evaluator, root)
+        elif isinstance(root, Atomic):
+            emit_atomic(evaluator, root)
         else:
             reductions[id(root)].accumulate()
+            if isinstance(root, Scan):
+                reductions[id(root)].running()
     for reduction in reductions.values():
-        reduction.finish()
+        if isinstance(reduction.root, Reduce):
+            reduction.finish()
     nest.finish()
     note_nest(scope, nest)
 
@@ -99,16 +109,8 @@ def _source(root: Store | Write) -> Value:
 
 
 def _write(e: Evaluator, root: Write) -> None:
-    place, nest, c = root.place, e.nest, e.c
-    e.scope.arena.touch(place)
-    found = e.value(root.value, nest.identity)
-    found = c.splat(c.encode(found, "i1") if place.element == "i1" else found, nest.width)
-    at, step, _ = e.address(place, nest.identity)
     e.scope.work += e.elements
-    if step in (None, 1):
-        store(c, at, found, nest.top, strip_alignment(found.type, nest.width))
-    else:
-        e.scatter_strip(c, at, step, found)
+    e.put(root.place, e.nest.identity, e.value(root.value, e.nest.identity))
 
 
 def _store(e: Evaluator, root: Store, waiting: Place | None) -> None:
