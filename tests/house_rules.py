@@ -49,7 +49,7 @@ LIBRARY_EDGES: dict[str, tuple[str, ...]] = {
     "platformdirs": ("teeny_compiler/*",),
     "fsspec": ("teeny_compiler/cache/*",),
     "typer": ("teeny_compiler/cli.py", "teeny_compiler/cli/*", "teeny_compiler/cache/cli.py"),
-    "rich": ("teeny_compiler/cli.py", "teeny_compiler/cli/*", "teeny_compiler/cache/cli.py"),
+    "rich": ("teeny_compiler/cli/*", "teeny_compiler/progress.py"),
     "matplotlib": ("teeny_cuda/report.py",),
     "torch": ("teeny_kernels/*",),
     "onnx": ("teeny_kernels/*",),

@@ -16,12 +16,16 @@ from teeny_macros.artifact import Artifact, Metadata
 from teeny_macros.diagnostics import TeenyError, ToolchainError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from teeny_compiler.cache import Entry
     from teeny_compiler.runner import Job, Output
     from teeny_compiler.toolchain import Toolchain
     from teeny_macros.source import SourceMap
     from teeny_macros.target import Target
     from teeny_macros.unit import Unit
+
+    Run = Callable[[Toolchain, Job, str], Output]
 
 _TOOLCHAINS = ".toolchains"
 _UNWRITABLE_OUTPUT = "E0708"
@@ -69,12 +73,22 @@ def compile_kernel(
 
 
 class Compiler:
-    """A cache and a toolchain; without arguments, those that the environment names now."""
+    """A cache and a toolchain; without arguments, those that the environment names now.
 
-    def __init__(self, cache: Cache | None = None, teenyc: Toolchain | None = None) -> None:
+    `run` compiles a job in a folder with a toolchain: in a warm worker, instead of a new process.
+    """
+
+    def __init__(
+        self,
+        cache: Cache | None = None,
+        teenyc: Toolchain | None = None,
+        *,
+        run: Run | None = None,
+    ) -> None:
         self.cache = cache if cache is not None else Cache(default_cache_dir())
         self.cache.make()
         self._teenyc = teenyc
+        self._run_job = run
         self._memory = os.path.join(self.cache.root, _TOOLCHAINS)
 
     def compile(
@@ -99,6 +113,27 @@ class Compiler:
         name = key.key_of(inputs)
         hit = None if force else self._read(name, instance, target)
         return hit or self._compile(found, inputs, name, instance, target, asked, force=force)
+
+    def find(
+        self,
+        instance: Instance | Instantiable,
+        target: Target,
+        *,
+        options: CompileOptions | None = None,
+    ) -> Artifact | None:
+        """The cached artifact, or None; nothing is compiled. Raises as `compile`."""
+        instance = _instance_of(instance)
+        asked = resolve(options, target, fp_fusion=_fusion_of(instance))
+        try:
+            found = self._teenyc or toolchain.find_teenyc()
+        except ToolchainError as error:
+            hit = self._read_without_teenyc(instance, target, asked, error)
+            if hit is None:
+                raise
+            return hit
+        return self._read(
+            key.key_of(self._inputs(found, instance, target, asked)), instance, target
+        )
 
     def inputs(
         self,
@@ -194,7 +229,7 @@ class Compiler:
             work = ""
             try:
                 work = make()
-                return run_teenyc(found, job, work)
+                return (self._run_job or run_teenyc)(found, job, work)
             except FailedRun as failed:
                 raise keep_work(
                     failed.error, work, self.cache.root, job, name

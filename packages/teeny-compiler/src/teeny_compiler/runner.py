@@ -32,6 +32,8 @@ _UNIT = "unit.py"
 _STDERR = "stderr.txt"
 _REFUSED, _USAGE, _BUG = 1, 2, 3
 _LONGEST_TAIL = 20  # lines
+# A process group of its own, so that what teenyc started ends with it.
+GROUP: dict[str, Any] = {"process_group": 0} if os.name == "posix" else {}
 _MATCH = "bring both to matching versions: `pip install -U teenyc teeny-compiler`"
 
 
@@ -76,10 +78,7 @@ def run_teenyc(toolchain: Toolchain, job: Job, work: str) -> Output:
     E0911 (it took too long), E0912 (files are missing), I0000 (its own bug) and E07xx (the back end
     failed); OSError when `work` cannot be written.
     """
-    output = os.path.join(work, OUTPUT)
-    os.mkdir(output)
-    with open(os.path.join(work, _UNIT), "w", encoding="utf-8", newline="\n") as file:
-        file.write(job.unit)
+    output = prepare(job, work)
     command = [
         toolchain.path,
         _UNIT,
@@ -97,6 +96,25 @@ def run_teenyc(toolchain: Toolchain, job: Job, work: str) -> Output:
         said = stderr.read().decode(errors="replace")
     seconds = time.perf_counter() - start
     found, rest = reports.parse(said)
+    return finish(job, output, status, found, rest, seconds)
+
+
+def prepare(job: Job, work: str) -> str:
+    """Put the unit into `work`, and make the folder there that a run writes to."""
+    output = os.path.join(work, OUTPUT)
+    os.mkdir(output)
+    with open(os.path.join(work, _UNIT), "w", encoding="utf-8", newline="\n") as file:
+        file.write(job.unit)
+    return output
+
+
+def finish(
+    job: Job, output: str, status: int, found: list[Diagnostic], rest: str, seconds: float
+) -> Output:
+    """What a run left in `output`, from its status, diagnostics and other words.
+
+    Raises as `run_teenyc`.
+    """
     faults = [reports.map_to_user(row, job.file, job.source_map) for row in found]
     if status != 0:
         raise _failure(status, faults, rest, job, output)
@@ -105,14 +123,30 @@ def run_teenyc(toolchain: Toolchain, job: Job, work: str) -> Output:
     return Output(output, metadata, tuple(faults), seconds)
 
 
+def too_slow(job: Job, limit: float) -> FailedRun:
+    """The error for a run that was ended after `limit` seconds."""
+    return FailedRun(
+        E0911.error(kernel=job.kernel, seconds=limit).help(
+            "give it more time: `export TEENYC_TIMEOUT=3600`"
+        )
+    )
+
+
+def cannot_start(job: Job, path: str, error: OSError) -> TeenyError:
+    """The error for a teenyc that the system does not run."""
+    return (
+        E0910.error(kernel=job.kernel, how="cannot be started")
+        .note(f"{path}: {error.strerror or error}")
+        .help(f"check that it runs: `{path} --version`")
+    )
+
+
 # --- the process ----------------------------------------------------------------------------------
 
 
 def _run(command: list[str], work: str, stderr: IO[bytes], job: Job) -> int:
     import subprocess
 
-    # A process group of its own, so that what teenyc started ends with it.
-    group: dict[str, Any] = {"process_group": 0} if os.name == "posix" else {}
     limit = timeout_seconds()
     try:
         process = subprocess.Popen(
@@ -122,29 +156,22 @@ def _run(command: list[str], work: str, stderr: IO[bytes], job: Job) -> int:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=stderr,
-            **group,
+            **GROUP,
         )
     except OSError as error:
-        raise (
-            E0910.error(kernel=job.kernel, how="cannot be started")
-            .note(f"{command[0]}: {error.strerror or error}")
-            .help(f"check that it runs: `{command[0]} --version`")
-        ) from error
+        raise cannot_start(job, command[0], error) from error
     try:
         return process.wait(limit)
     except subprocess.TimeoutExpired:
-        _end(process)
-        raise FailedRun(
-            E0911.error(kernel=job.kernel, seconds=limit).help(
-                "give it more time: `export TEENYC_TIMEOUT=3600`"
-            )
-        ) from None
+        end(process)
+        raise too_slow(job, limit) from None
     except BaseException:
-        _end(process)  # Ctrl-C reaches us alone
+        end(process)  # Ctrl-C reaches us alone
         raise
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a teenyc with all that it started."""
     if sys.platform == "win32":
         process.kill()
     else:

@@ -108,8 +108,41 @@ def fail(mode: str) -> int:
     return 1 if mode == "garbage" else 77
 
 
+def work() -> int:
+    """Behave like `--worker`: units of a kernel called `die` end the process, others compile."""
+    note(f"worker {os.getpid()}")
+    for line in sys.stdin:
+        request = json.loads(line)
+        note("compile " + json.dumps(request["args"]))
+        kernel = request["unit"].partition("# kernel ")[2].partition("\n")[0]
+        answer: dict[str, object] = {"id": request["id"], "status": 0, "diagnostics": []}
+        if kernel == "die":
+            print("about to die", file=sys.stderr, flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(600 if kernel == "hang" else float(os.environ.get("FAKE_DELAY", "0")))
+        output = Path(request["args"][request["args"].index("-o") + 1])
+        if kernel == "refused":
+            row = {
+                "schema": 1,
+                "code": "E0301",
+                "name": "mismatched-types",
+                "severity": "error",
+                "message": "mismatched types",
+                "labels": [label("refused.py", 1, 1, 4, "def")],
+                "notes": [],
+                "helps": [f"`sh {output}/again.sh` shows it again"],
+            }
+            answer |= {"status": 1, "diagnostics": [row]}
+        else:
+            write_output(request["unit"], request["args"], output, "ok")
+        print(json.dumps(answer), flush=True)
+    return 0
+
+
 def main(arguments: list[str]) -> int:
     """Behave like the command."""
+    if arguments == ["--worker"]:
+        return work()
     if "--version" in arguments:
         note("version")
         if os.environ.get("FAKE_VERSION") == "none":
