@@ -1,7 +1,7 @@
 """Vector addition, end to end: the first kernel to read.
 
 Run `python examples/vector_add.py`. With an NVIDIA GPU it compiles to PTX and runs there; without one the
-same kernel runs in the interpreter, on NumPy arrays. Either way it prints what it did.
+same kernel is compiled for the CPU, on NumPy arrays. Either way it prints what it did.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def tolerance(x: NDArray[Any], y: NDArray[Any], eps: float, tiny: float) -> NDAr
 
 
 def pick_device() -> Device:
-    """The first GPU, else the interpreter."""
+    """The first GPU, else the CPU."""
     try:
         import teeny_cuda
 

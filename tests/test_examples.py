@@ -1,4 +1,7 @@
-"""Every example equals its NumPy reference: in the interpreter, and on a GPU under `-m gpu`."""
+"""Every example equals its NumPy reference: compiled for the CPU, interpreted, and on a GPU.
+
+The GPU's are under `-m gpu`.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ import pytest
 from example_cases import EPS, NUMPY, TINY, Case, all_cases, inputs, interpreted_cases
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import ModuleType
 
     from teeny_macros.protocol import Device
@@ -70,10 +74,24 @@ def worst_excess(case: Case, device: Any) -> float:
 
 
 @pytest.fixture(scope="module")
-def interpreter() -> Any:
+def interpreter() -> Iterator[Any]:
+    import teeny_cpu
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TEENY_DEVICE", "interpret")  # examples launch where their arrays lie
+        yield teeny_cpu.Interpreter()
+
+
+@pytest.fixture(scope="module")
+def cpu() -> Any:
     import teeny_cpu
 
     return teeny_cpu.Device()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_example_equals_its_reference_on_the_cpu(case: Case, cpu: Device) -> None:
+    assert worst_excess(case, cpu) <= 1
 
 
 @pytest.mark.parametrize("case", INTERPRETED, ids=lambda case: case.name)

@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from teeny_cpu import Device
+from teeny_cpu import Device, Interpreter
 from teeny_cpu.arrays import find_view
 from teeny_cpu.dtypes import DTYPES, host_dtype
 from teeny_cpu.provider import PROVIDER
@@ -153,7 +153,9 @@ def test_torch_tensors_on_the_host_are_seen_through(monkeypatch: pytest.MonkeyPa
 
 
 def test_devices_are_found_by_name() -> None:
-    assert PROVIDER.device("cpu") == PROVIDER.device("interpret") == Device()
+    assert PROVIDER.device("cpu") == Device()
+    assert PROVIDER.device("interpret") == Interpreter()
+    assert PROVIDER.device("cpu") is PROVIDER.device("cpu")
     for name in ("cpu:1", "host", "cuda:0", ""):
         with pytest.raises(LaunchError) as caught:
             PROVIDER.device(name)

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from teeny_cpu import Device
+from teeny_cpu import Device, Interpreter
 from teeny_cpu.dtypes import DTYPES, host_dtype
 from teeny_macros.diagnostics import LaunchError
 from teeny_macros.protocol import Buffer as BufferProtocol
@@ -19,7 +19,7 @@ from teeny_macros.target import Target
 
 
 @pytest.mark.parametrize("dtype", sorted(DTYPES))
-def test_contents_come_back_as_they_went(device: Device, dtype: str) -> None:
+def test_contents_come_back_as_they_went(device: Interpreter, dtype: str) -> None:
     numbers = [0, 1, 1, 0, 1, 0] if dtype == "i1" else [0, 1, 2, 3, 100, 7]
     array = np.array(numbers).astype(host_dtype(DTYPES[dtype])).reshape(2, 3)
     buffer = device.buffer((2, 3), dtype)
@@ -33,7 +33,7 @@ def test_contents_come_back_as_they_went(device: Device, dtype: str) -> None:
     assert device.copy_of(buffer).to_host().tobytes() == buffer.to_host().tobytes()
 
 
-def test_bits_of_bf16_come_from_unsigned_and_typed_arrays(device: Device) -> None:
+def test_bits_of_bf16_come_from_unsigned_and_typed_arrays(device: Interpreter) -> None:
     values = np.array([1.5, -2.0, 3.25], ml_dtypes.bfloat16)
     bits = values.view(np.uint16)
     for array in (values, bits, bits.view(np.int16), SimpleNamespace(array=bits, dtype="bf16")):
@@ -43,7 +43,7 @@ def test_bits_of_bf16_come_from_unsigned_and_typed_arrays(device: Device) -> Non
 
 
 def test_without_ml_dtypes_bf16_is_its_bits(
-    device: Device, monkeypatch: pytest.MonkeyPatch
+    device: Interpreter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bits = np.array([1.5, -2.0], ml_dtypes.bfloat16).view(np.uint16)
     monkeypatch.setitem(sys.modules, "ml_dtypes", None)
@@ -70,13 +70,13 @@ def test_without_ml_dtypes_bf16_is_its_bits(
         ("f32", SimpleNamespace(dtype="float32", shape=(3,))),
     ],
 )
-def test_other_contents_are_refused(device: Device, dtype: str, array: Any) -> None:
+def test_other_contents_are_refused(device: Interpreter, dtype: str, array: Any) -> None:
     with pytest.raises(LaunchError) as caught:
         device.buffer(3, dtype).copy_from(array)
     assert caught.value.code == "E1112"
 
 
-def test_strided_arrays_lists_and_numbers_are_copied(device: Device) -> None:
+def test_strided_arrays_lists_and_numbers_are_copied(device: Interpreter) -> None:
     array = np.arange(12, dtype=np.int32).reshape(3, 4).T
     assert device.copy_of(array).to_host().tolist() == array.tolist()
     assert device.copy_of([[1, 2], [3, 4]]).dtype == "i64"
@@ -86,26 +86,26 @@ def test_strided_arrays_lists_and_numbers_are_copied(device: Device) -> None:
 
 
 @pytest.mark.parametrize("shape", [-1, (2, -3), 1.5, ("a",), None])
-def test_what_is_no_shape_is_refused(device: Device, shape: Any) -> None:
+def test_what_is_no_shape_is_refused(device: Interpreter, shape: Any) -> None:
     with pytest.raises(LaunchError) as caught:
         device.buffer(shape, "f32")
     assert caught.value.code == "E1114"
 
 
-def test_an_unknown_dtype_is_refused(device: Device) -> None:
+def test_an_unknown_dtype_is_refused(device: Interpreter) -> None:
     for dtype in ("complex64", object(), "tl.f33"):
         with pytest.raises(LaunchError) as caught:
             device.buffer(1, dtype)
         assert caught.value.code == "E1113"
 
 
-def test_more_memory_than_there_is_is_refused(device: Device) -> None:
+def test_more_memory_than_there_is_is_refused(device: Interpreter) -> None:
     with pytest.raises(LaunchError) as caught:
         device.buffer(1 << 60, "u8")
     assert caught.value.code == "E1118"
 
 
-def test_a_released_buffer_is_not_used(device: Device) -> None:
+def test_a_released_buffer_is_not_used(device: Interpreter) -> None:
     with device.buffer(4, "f32") as buffer:
         assert repr(buffer) == f"Buffer(f32[4] on cpu, at {buffer.pointer:#x})"
     buffer.release()
@@ -117,7 +117,7 @@ def test_a_released_buffer_is_not_used(device: Device) -> None:
     assert repr(buffer) == "Buffer(f32[4] on cpu, released)"
 
 
-def test_numpy_and_dlpack_share_the_memory(device: Device) -> None:
+def test_numpy_and_dlpack_share_the_memory(device: Interpreter) -> None:
     buffer = device.buffer((2, 2), "f32")
     np.asarray(buffer)[:] = 3
     np.from_dlpack(buffer)[0, 0] = 4
@@ -128,22 +128,26 @@ def test_numpy_and_dlpack_share_the_memory(device: Device) -> None:
     assert np.asarray(buffer, np.float64).dtype == np.float64
 
 
-def test_an_empty_buffer_has_no_elements(device: Device) -> None:
+def test_an_empty_buffer_has_no_elements(device: Interpreter) -> None:
     buffer = device.buffer((0, 5), "f32")
     buffer.fill(1.0)
     assert (buffer.nbytes, buffer.size, len(buffer), buffer.to_host().shape) == (0, 0, 0, (0, 5))
 
 
-def test_buffers_and_devices_follow_their_protocols(device: Device) -> None:
+def test_buffers_and_devices_follow_their_protocols(device: Interpreter) -> None:
     protocol: DeviceProtocol = device
     assert protocol.target == Target.interpret()
-    assert (device.name, repr(device)) == ("cpu", "Device(cpu, interpreter)")
+    assert (device.name, repr(device)) == ("interpret", "Interpreter()")
     assert isinstance(device.buffer(1, "f32"), BufferProtocol)
-    assert {device, Device()} == {device}
-    assert device != object()
+    assert {device, Interpreter()} == {device}
+    compiled: DeviceProtocol = Device(threads=2)
+    assert compiled.target == Target.cpu()
+    assert (compiled.name, repr(compiled)) == ("cpu", "Device(threads=2)")
+    assert {compiled, Device(2)} == {compiled}
+    assert device != object() != compiled != Device(3)
 
 
-def test_events_measure_the_time_between_them(device: Device) -> None:
+def test_events_measure_the_time_between_them(device: Interpreter) -> None:
     start, end, stream = device.event(), device.event(), device.stream()
     start.record(stream)
     end.record()
@@ -154,11 +158,11 @@ def test_events_measure_the_time_between_them(device: Device) -> None:
     assert 0 <= start.elapsed_ms(end) < 1000
     assert start.elapsed_ms(end) == -end.elapsed_ms(start)
     assert end.is_done
-    assert repr(end) == "Event(cpu, recorded)"
-    assert repr(stream) == "Stream(cpu)"
+    assert repr(end) == "Event(interpret, reached)"
+    assert repr(stream) == "Stream(interpret, 0 pending)"
 
 
-def test_events_that_were_not_recorded_are_refused(device: Device) -> None:
+def test_events_that_were_not_recorded_are_refused(device: Interpreter) -> None:
     start, end = device.event(), device.event()
     start.record()
     for first, last in ((start, end), (end, start), (start, object())):

@@ -1,6 +1,7 @@
 """Every page of `explain/`: its first example raises its code, its second runs.
 
-`device`, `artifact`, `program`, `x` and `out` are there, as the pages say.
+`device`, `artifact`, `program`, `x` and `out` are there, as the pages say. Pages on native code
+have the compiled device.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ import numpy as np
 import pytest
 
 import teeny_cpu
-from teeny_cpu import Device, module
+from teeny_cpu import Device, Interpreter, interpreted
 from teeny_cpu.codes import CODES
 from teeny_macros.diagnostics import LaunchError
 
 if TYPE_CHECKING:
-    from conftest import MakeArtifact, Recorder
+    from conftest import MakeArtifact, MakeNative, Recorder
 
 PAGES = Path(teeny_cpu.__file__).parent / "explain"
 BLOCK = re.compile(r"^```py (\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -33,17 +34,30 @@ def _blocks(code: str) -> dict[str, str]:
 
 @pytest.fixture
 def names(
-    device: Device,
+    device: Interpreter,
     artifact_of: MakeArtifact,
     recorder: Recorder,
     monkeypatch: pytest.MonkeyPatch,
+    native: MakeNative,
+    request: pytest.FixtureRequest,
 ) -> dict[str, Any]:
     # An example may take the interpreter away.
-    monkeypatch.setattr(module, "_loaders", module._loaders.copy())
-    monkeypatch.setattr(module, "GROUP", module.GROUP)
-    artifact = artifact_of(PARAMS)
+    monkeypatch.setattr(interpreted, "_loaders", interpreted._loaders.copy())
+    monkeypatch.setattr(interpreted, "GROUP", interpreted.GROUP)
+    monkeypatch.setenv("TEENY_CPU_THREADS", "1")
     arrays = {name: np.zeros(4, np.float32) for name in ("x", "out")}
-    return {"device": device, "artifact": artifact, "program": device.load(artifact), **arrays}
+    if request.node.callspec.params["code"] < "E1119":
+        artifact = artifact_of(PARAMS)
+        return {"device": device, "artifact": artifact, "program": device.load(artifact), **arrays}
+    compiled = Device()
+    artifact = native("copy")
+    found = {"device": compiled, "artifact": artifact, "program": compiled.load(artifact)}
+    return {
+        **found,
+        "foreign": native("foreign"),
+        "checked": compiled.load(native("checked")),
+        **arrays,
+    }
 
 
 @pytest.mark.parametrize("code", [row.code for row in CODES])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from teeny_cpu.arrays import as_elements, find_view
 from teeny_cpu.codes import E1111, E1112, E1114, E1118
 from teeny_cpu.dtypes import host_dtype, require_dtype
+from teeny_cpu.stream import finish_streams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,8 @@ _ALIGNMENT = 64  # a cache line, and the widest vector
 class Buffer:
     """Memory for `shape` elements of `dtype`, row-major, not initialized.
 
-    `np.asarray(buffer)` and DLPack give its memory without a copy.
+    Copies wait for the work in `stream`, or in all streams. `np.asarray(buffer)` and DLPack give
+    its memory without a copy, and without waiting.
     """
 
     __slots__ = ("_array", "_dtype", "shape")
@@ -91,6 +93,7 @@ class Buffer:
         Raises:
             LaunchError: E1112 when shape or dtype differ.
         """
+        finish_streams(stream)
         target = self.array
         found = find_view(array)
         if found is None and hasattr(array, "dtype") and getattr(array, "shape", ()) != ():
@@ -119,6 +122,7 @@ class Buffer:
 
         bf16 and fp8 are ml_dtypes arrays where ml_dtypes is installed, else uint16 and uint8.
         """
+        finish_streams(stream)
         return self.array.copy()
 
     def fill(self, value: Any, *, stream: Any = None) -> None:
@@ -126,6 +130,7 @@ class Buffer:
         element = as_elements(value, self._dtype)
         if element is None or element.shape != ():
             raise E1112.error(found=f"`{value!r}`", wanted=repr(self))
+        finish_streams(stream)
         self.array[...] = element
 
     @property

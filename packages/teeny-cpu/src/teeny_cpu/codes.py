@@ -17,11 +17,11 @@ def _row(name: str, kebab: str, message: str) -> Code:
 E1101 = _row(
     "E1101",
     "missing-interpreter",
-    "kernels run on the host in teenyc's interpreter, which is missing",
+    "the device `interpret` is teenyc's interpreter, which is missing",
 )
 E1102 = _row("E1102", "unknown-device", "there is no host device `{name}`")
 E1103 = _row(
-    "E1103", "wrong-target", "`{kernel}` is compiled for {target}, and {device} interprets units"
+    "E1103", "wrong-target", "`{kernel}` is compiled for {target}, which {device} does not run"
 )
 E1104 = _row("E1104", "unreadable-unit", "the unit of `{kernel}` cannot be read")
 
@@ -54,6 +54,22 @@ E1115 = _row("E1115", "invalid-stream", "{found} is not a stream of the host")
 E1116 = _row("E1116", "unrecorded-event", "the time between two events is not known: {reason}")
 E1117 = _row("E1117", "malformed-array", "an array of type `{type}` hands out no memory: {reason}")
 E1118 = _row("E1118", "exhausted-memory", "the host has no {nbytes} bytes for {what}")
+
+# --- native code ---------------------------------------------------------------------------------
+E1119 = _row("E1119", "unreadable-object", "the object of `{kernel}` cannot be used: {reason}")
+E1120 = _row(
+    "E1120", "foreign-symbol", "the object of `{kernel}` calls {names}, which kernels never do"
+)
+E1121 = _row("E1121", "missing-cpu-feature", "`{kernel}` needs {missing}, which this CPU lacks")
+E1122 = _row(
+    "E1122",
+    "out-of-bounds-access",
+    "program {program}, element {element}: {access} at {address}, outside of every array",
+)
+E1123 = _row("E1123", "unreadable-variable", "{name} is `{value}`, which is no number of threads")
+E1124 = _row(
+    "E1124", "read-only-array", "the array of parameter `{name}` is read-only, and is written to"
+)
 
 CODES: tuple[Code, ...] = tuple(
     value for value in list(globals().values()) if isinstance(value, Code)

@@ -1,17 +1,14 @@
-"""`Device`: the host.
-
-In this version its kernels run in teenyc's interpreter, one program after another.
-"""
+"""`Device`: the host's CPU. It loads compiled kernels and runs them on all its cores."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from teeny_cpu.arrays import find_view
-from teeny_cpu.buffer import Buffer
-from teeny_cpu.launch import launch
-from teeny_cpu.module import Program
-from teeny_cpu.stream import Event, Stream, check_stream
+from teeny_cpu import env
+from teeny_cpu.checks import checked_arguments, checked_grid
+from teeny_cpu.host import Host
+from teeny_cpu.module import Bound, Program
+from teeny_cpu.stream import check_stream, finish_streams
 from teeny_macros.target import Target
 
 if TYPE_CHECKING:
@@ -20,49 +17,31 @@ if TYPE_CHECKING:
     from teeny_macros.artifact import Artifact
 
 
-class Device:
-    """The host, with the methods of a GPU's device. Launches return when they have run."""
+class Device(Host):
+    """The CPU, with the methods of a GPU's device.
 
-    __slots__ = ()
+    `threads` is how many may work on a launch, the calling one included; None is
+    `TEENY_CPU_THREADS`, else all cores. Results do not depend on it.
 
-    @property
-    def name(self) -> str:
-        """`cpu`, as arrays and `device=` name it."""
-        return "cpu"
+    Raises:
+        LaunchError: E1123 when `TEENY_CPU_THREADS` is no number of threads.
+    """
+
+    __slots__ = ("threads",)
+
+    def __init__(self, threads: int | None = None) -> None:
+        self.threads = env.thread_count() if threads is None else max(threads, 1)
 
     @property
     def target(self) -> Target:
-        """What kernels are compiled for: the interpreter."""
-        return Target.interpret()
-
-    def buffer(self, shape: int | Sequence[int], dtype: str | Any) -> Buffer:
-        """Memory for `shape` elements of `dtype`, not initialized.
-
-        `dtype` is a name or type of the kernel language, NumPy or torch (`"f32"`, `tl.f32`).
-
-        Raises:
-            LaunchError: E1113 unknown dtype, E1114 no shape, E1118 out of memory.
-        """
-        return Buffer(shape, dtype)
-
-    def copy_of(self, array: Any) -> Buffer:
-        """A new buffer with the shape, dtype and contents of a host array."""
-        import numpy as np
-
-        found = find_view(array)
-        if found is None:
-            array = np.asarray(array)
-            found = find_view(array)
-            assert found is not None
-        buffer = Buffer(found.array.shape, found.dtype or found.array.dtype)
-        buffer.copy_from(array)
-        return buffer
+        """What kernels are compiled for: this machine."""
+        return Target.cpu()
 
     def load(self, artifact: Artifact) -> Program:
-        """The kernel of `artifact`, whose file is its unit.
+        """The kernel of `artifact`, whose file is an object for this machine.
 
         Raises:
-            LaunchError: E1101 without teenyc, E1103 for another target, E1104 without the file.
+            LaunchError: E1103 for another target, E1119 to E1121 for an object that cannot run.
         """
         return Program(artifact)
 
@@ -72,32 +51,31 @@ class Device:
         """Run `program` over `grid` with its run-time arguments in order.
 
         `args` are host arrays, None for a null pointer, and numbers. An empty grid does nothing,
-        and no axis of a grid has a limit.
+        and no axis of a grid has a limit. A launch that another one keeps from the pool of threads
+        runs in the calling thread. Ctrl-C stops a launch between two programs of each thread.
+        `program.bind(grid, *args)` prepares a launch that is repeated.
 
         Raises:
-            LaunchError: E1105 to E1111, E1115, E1117; the interpreter's own errors, such as an
-                access
-                outside of every array.
+            LaunchError: E1105 to E1111, E1115, E1117, E1124; E1122 for an access outside of every
+                array where the kernel was compiled with bounds checks.
         """
         check_stream(stream)
-        launch(program, grid, args)
-
-    def stream(self) -> Stream:
-        """A new stream."""
-        return Stream(self)
-
-    def event(self) -> Event:
-        """A new event."""
-        return Event(self)
-
-    def synchronize(self) -> None:
-        """Return at once: nothing is pending."""
+        sizes = checked_grid(grid)
+        values = checked_arguments(program.artifact.metadata, args)
+        if 0 in sizes:
+            return
+        bound = Bound(program, sizes, values, self.threads)
+        if stream is None:
+            finish_streams()
+            bound()
+        else:
+            stream.put(bound)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Device)
+        return isinstance(other, Device) and other.threads == self.threads
 
     def __hash__(self) -> int:
-        return hash("cpu")
+        return hash((self.name, self.threads))
 
     def __repr__(self) -> str:
-        return "Device(cpu, interpreter)"
+        return f"Device(threads={self.threads})"

@@ -1,97 +1,204 @@
-"""`Program`: a kernel's unit, lowered by the interpreter that the package teenyc registers.
+"""`Program`: a kernel's object, checked and loaded; `Bound`: a launch of it, to be repeated.
 
-teenyc is not imported by name: it is found in the entry-point group `teeny.interpreter`.
+Nothing is run here but through the pool.
 """
 
 from __future__ import annotations
 
+import ctypes
 from typing import TYPE_CHECKING, Any
 
-from teeny_cpu.codes import E1101, E1103, E1104
+from teeny_cpu import env, jit
+from teeny_cpu.arguments import Packer
+from teeny_cpu.checks import checked_arguments, checked_grid
+from teeny_cpu.codes import E1103, E1119, E1120, E1121, E1122
+from teeny_cpu.native import ALONE, DONE, Record
+from teeny_cpu.objects import ALLOWED, read_object
+from teeny_cpu.plan import plan_launch
+from teeny_cpu.pool import the_pool
+from teeny_cpu.positions import move
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
-    from teeny_macros.artifact import Artifact
-    from teeny_macros.diagnostics import Label, TeenyError
+    from teeny_macros.artifact import Artifact, Metadata
 
-GROUP = "teeny.interpreter"
-REMEDY = "pip install 'teenyc[interpret]'"
-
-_loaders: dict[str, Callable[[str], Any]] = {}
+_RECOMPILE = "compile the kernel again: `teeny cache clear`"
+# The first word of an error record.
+_ACCESSES = {1: "a load", 2: "a store", 3: "an atomic operation"}
+_RECORD = ctypes.c_int64 * len(Record._fields)
+_ERROR = ctypes.c_int64 * 8
 
 
 class Program:
-    """A kernel that can be launched on the host."""
+    """A kernel that can be launched on the CPU. It is loaded as long as it is referenced."""
 
-    __slots__ = ("_interpreted", "artifact")
+    __slots__ = ("_code", "artifact", "function", "packer")
 
     def __init__(self, artifact: Artifact) -> None:
-        kernel, target = artifact.metadata.kernel, artifact.target
-        if target.kind != "interpret":
-            raise E1103.error(kernel=kernel, target=target, device="`cpu`").help(
-                "compile it for `Target.interpret()`"
+        metadata = artifact.metadata
+        if artifact.target.kind != "cpu":
+            raise E1103.error(kernel=metadata.kernel, target=artifact.target, device="`cpu`").help(
+                "compile it for `Target.cpu()`"
             )
         try:
-            text = artifact.read_text()
-        except (OSError, UnicodeDecodeError) as error:
+            data = artifact.path.read_bytes()
+        except OSError as error:
             raise (
-                E1104.error(kernel=kernel)
+                E1119.error(kernel=metadata.kernel, reason="it cannot be read")
                 .note(str(error))
-                .help("compile the kernel again: `teeny cache clear`")
+                .help(_RECOMPILE)
+            ) from error
+        require_runnable(data, metadata)
+        try:
+            self._code = jit.load(data, (metadata.entry_point,))
+        except jit.LinkError as error:
+            raise (
+                E1119.error(kernel=metadata.kernel, reason="LLVM cannot load it")
+                .note(str(error))
+                .help(_RECOMPILE)
             ) from error
         self.artifact = artifact
-        loader = find_loader()
-        self._interpreted = self._at_users_lines(lambda: loader(text))
+        self.function = self._code.addresses[metadata.entry_point]
+        self.packer = Packer(metadata)
 
-    def run(self, grid: tuple[int, int, int], args: list[Any]) -> None:
-        """Run every program of `grid` in order; `args` are NumPy arrays, None and numbers."""
-        self._at_users_lines(lambda: self._interpreted.launch(grid, args))
+    def bind(self, grid: Any, *args: Any, threads: int | None = None) -> Bound:
+        """A launch over `grid` with these arguments, checked and packed now, to be called often.
 
-    def _at_users_lines(self, work: Callable[[], Any]) -> Any:
-        """What `work` returns; an error's places in the unit become those of the user's file."""
-        from teeny_macros.diagnostics import TeenyError
+        It keeps the arrays alive, and reads and writes their memory in each call. `threads` is how
+        many may work on it, else `TEENY_CPU_THREADS`.
 
-        try:
-            return work()
-        except TeenyError as error:
-            self._move(error)
-            raise
+        Raises:
+            LaunchError: E1105 to E1111, E1117, E1123, E1124.
+        """
+        sizes = checked_grid(grid)
+        values = checked_arguments(self.artifact.metadata, args)
+        return Bound(self, sizes, values, env.thread_count() if threads is None else threads)
 
-    def _move(self, error: TeenyError) -> None:
-        source_map = self.artifact.source_map
-        if source_map is None:
-            return
-        unit_file = f"{self.artifact.metadata.kernel}.py"
+    @property
+    def arena_bytes(self) -> int:
+        """Scratch memory of each thread that runs it, in bytes."""
+        return self.artifact.metadata.arena_bytes
 
-        def moved(label: Label) -> Label:
-            import linecache  # knows notebook cells and zipped modules too
+    def failure(self, address: int, grid: tuple[int, int, int]) -> Exception:
+        """The error that a program left in the record at `address`."""
+        kind, line, column, number, lane, pointer, at, _ = _ERROR.from_address(address)
+        from teeny_macros.source import Span
 
-            if label.span.file != unit_file or source_map.lookup(label.span.line) is None:
-                return label
-            span = source_map.span(label.span)
-            line = linecache.getline(span.file, span.line).rstrip("\r\n")
-            return type(label)(span, label.text, primary=label.primary, source=line or label.source)
-
-        error.diagnostics[:] = [diagnostic.map_spans(moved) for diagnostic in error.diagnostics]
+        metadata = self.artifact.metadata
+        error = E1122.at(
+            Span.point(f"{metadata.kernel}.py", line, column) if line > 0 else None,
+            "here",
+            program=(number % grid[0], number // grid[0] % grid[1], number // grid[0] // grid[1]),
+            element=lane,
+            access=_ACCESSES.get(kind, "an access"),
+            address=hex(pointer % (1 << 64)),
+        )
+        if 0 <= at < len(metadata.params):
+            error.note(f"the pointer comes from parameter `{metadata.params[at].name}`")
+        error.help("mask what lies outside: `mask=offsets < n`")
+        move(self.artifact, error)
+        return error
 
     def __repr__(self) -> str:
         return f"Program({self.artifact.metadata.kernel}, {self.artifact.target})"
 
 
-def find_loader() -> Callable[[str], Any]:
-    """The interpreter's `load`. Raises E1101 when no installed package has one."""
-    known = _loaders.get(GROUP)
-    if known is None:
-        from importlib.metadata import entry_points
+class Bound:
+    """A launch with its grid and arguments. Call it; several threads may do so at once."""
 
-        found = next(iter(entry_points(group=GROUP, name="default")), None)
-        if found is None:
-            raise E1101.error().help(REMEDY)
-        try:
-            known = _loaders[GROUP] = found.load()
-        except ImportError as error:
-            raise (
-                E1101.error().note(f"its package cannot be imported: {error}").help(REMEDY)
-            ) from error
-    return known
+    __slots__ = (
+        "_arena", "_grid", "_packed", "_pool", "_program", "_record", "_wanted", "_words",
+        "_workers",
+    )  # fmt: skip
+
+    def __init__(
+        self, program: Program, grid: tuple[int, int, int], values: Sequence[Any], threads: int
+    ) -> None:
+        metadata = program.artifact.metadata
+        self._grid = grid
+        total = grid[0] * grid[1] * grid[2]
+        plan = plan_launch(total, metadata.work, threads)
+        self._pool = pool = the_pool()
+        self._program = program
+        self._arena = metadata.arena_bytes
+        self._wanted = plan.workers
+        self._workers = pool.scratch(plan.workers, self._arena) if plan.workers else None
+        packer = program.packer
+        self._packed = packer.pack(grid, values)
+        workers = self._workers
+        self._words = _RECORD(
+            *Record(
+                function=program.function,
+                args=ctypes.addressof(self._packed.words),
+                slots=packer.slots,
+                error_slot=packer.error_slot,
+                total=total,
+                chunk=plan.chunk,
+                mode=plan.mode if workers else ALONE,
+                pool=pool.address,
+                scratch=workers.block.address if workers else 0,
+                stride=workers.stride if workers else 0,
+                workers=plan.workers,
+                room=workers.room if workers else 0,
+            )
+        )
+        self._record = ctypes.addressof(self._words)
+
+    def __call__(self) -> None:
+        """Run all programs.
+
+        Raises:
+            LaunchError: E1122 where the kernel was compiled with bounds checks and goes outside.
+        """
+        pool = self._pool
+        if self._wanted > pool.workers:
+            pool.require(self._wanted)
+        status, address = pool.launch(self._record, self._arena, self._workers)
+        if status != DONE:
+            raise self._program.failure(address, self._grid)
+
+
+def require_runnable(data: bytes, metadata: Metadata) -> None:
+    """Check an object before it is linked.
+
+    Raises:
+        LaunchError: E1119 for no object of this machine, E1120 for calls to what kernels do not
+            call, E1121 where the CPU lacks something.
+    """
+    facts = read_object(data)
+    if facts is None:
+        raise E1119.error(kernel=metadata.kernel, reason="it is no object file").help(_RECOMPILE)
+    machine = host_machine()
+    if facts.machine != machine:
+        raise (
+            E1119.error(
+                kernel=metadata.kernel, reason=f"it is for {facts.machine or 'another machine'}"
+            )
+            .note(f"this machine is {machine}")
+            .help("compile it for `Target.cpu()`")
+        )
+    foreign = sorted(facts.undefined - ALLOWED)
+    if foreign:
+        names = ", ".join(f"`{name}`" for name in foreign)
+        raise E1120.error(kernel=metadata.kernel, names=names).help(_RECOMPILE)
+    if machine == "x86-64" and metadata.features:
+        missing = sorted(set(metadata.features.split(",")) - jit.host_features())
+        if missing:
+            raise E1121.error(kernel=metadata.kernel, missing=", ".join(missing)).help(
+                "compile it for `Target.cpu()` on this machine, or for an older level: "
+                "`Target.cpu('x86-64-v2')`"
+            )
+
+
+def host_machine() -> str:
+    """`x86-64`, `aarch64`, or what the system calls this machine."""
+    import os
+
+    if hasattr(os, "uname"):
+        name = os.uname().machine.lower()
+    else:
+        import platform
+
+        name = platform.machine().lower()
+    return {"amd64": "x86-64", "x86_64": "x86-64", "arm64": "aarch64"}.get(name, name)

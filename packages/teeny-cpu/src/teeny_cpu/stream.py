@@ -1,64 +1,163 @@
-"""`Stream` and `Event` of the host, where work is done when it is asked for."""
+"""`Stream` and `Event` of the host: queues of work that a thread of each stream does in order.
+
+Launches without a stream run at once in their caller, after what the streams hold (as the default
+stream of a GPU); launches on a stream return before they have run.
+"""
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import os
+import threading
 import time
+import weakref
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from teeny_cpu.codes import E1115, E1116
 
 if TYPE_CHECKING:
-    from teeny_cpu.device import Device
+    from collections.abc import Callable
+
+# A stream's thread that has had nothing to do for so long ends; the next work starts another.
+_SECONDS_IDLE = 1.0
+
+_streams: weakref.WeakSet[Stream] = weakref.WeakSet()
 
 
 class Stream:
-    """A queue of work that is always empty: a launch returns after it has run."""
+    """An ordered queue of launches. Its work runs beside that of other streams and the caller's.
 
-    __slots__ = ("device",)
+    An error in it skips what is queued behind, and is raised by the next `synchronize`.
+    """
 
-    def __init__(self, device: Device) -> None:
+    __slots__ = ("__weakref__", "_changed", "_error", "_pending", "_running", "_work", "device")
+
+    def __init__(self, device: Any) -> None:
         self.device = device
+        self.reset()
+        _streams.add(self)
 
-    def synchronize(self) -> None:
-        """Return at once: nothing is pending."""
-
-    def wait(self, other: Any) -> None:
-        """Return at once: what is in `other` (a stream of the host) has run."""
-        check_stream(other)
-
-    def __repr__(self) -> str:
-        return f"Stream({self.device.name})"
-
-
-class Event:
-    """A mark in the order of work, with the time at which it was put there."""
-
-    __slots__ = ("_time", "device")
-
-    def __init__(self, device: Device) -> None:
-        self.device = device
-        self._time: float | None = None
-
-    @property
-    def time(self) -> float | None:
-        """When it was recorded, in seconds of `time.perf_counter`; None before."""
-        return self._time
+    def reset(self) -> None:
+        """Drop what is queued; a fork's child begins so, as it has no thread to do it."""
+        self._changed = threading.Condition()
+        self._work: deque[Callable[[], Any]] = deque()
+        self._pending = 0
+        self._running = False
+        self._error: BaseException | None = None
 
     @property
     def is_done(self) -> bool:
-        """Whether all work before the mark has finished, which is always so."""
-        return True
+        """Whether all its work has finished."""
+        return self._pending == 0
 
-    def record(self, stream: Any = None) -> None:
-        """Put the mark behind the work done so far."""
-        check_stream(stream)
-        self._time = time.perf_counter()
+    def put(self, work: Callable[[], Any]) -> None:
+        """Add work to the end of the queue."""
+        with self._changed:
+            self._work.append(work)
+            self._pending += 1
+            if self._running:
+                self._changed.notify_all()
+                return
+            self._running = True
+        threading.Thread(target=self._run, daemon=True, name="teeny-cpu-stream").start()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                if not self._work and not self._changed.wait_for(lambda: self._work, _SECONDS_IDLE):
+                    self._running = False
+                    return
+                work = self._work.popleft()
+                failed = self._error is not None
+            error: BaseException | None = None
+            try:
+                if not failed or isinstance(work, _Mark):
+                    work()
+            except BaseException as caught:  # noqa: BLE001 - it is the business of who waits
+                error = caught
+            del work  # and the arrays it holds, before anybody is told that it is done
+            with self._changed:
+                self._error = self._error or error
+                self._pending -= 1
+                self._changed.notify_all()
+
+    def finish(self) -> None:
+        """Wait for the work of this stream; its error stays with it."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._pending == 0)
 
     def synchronize(self) -> None:
-        """Return at once: the work before the mark has finished."""
+        """Wait for the work of this stream. Raises the first error in it, once."""
+        self.finish()
+        with self._changed:
+            error, self._error = self._error, None
+        if error is not None:
+            raise error
+
+    def wait(self, other: Any) -> None:
+        """Let work that is added from here on run after what is now in `other`.
+
+        `other` is a stream, or an event: then it waits for the work before the event.
+        """
+        if isinstance(other, Event):
+            mark = other.mark
+        else:
+            check_stream(other)
+            mark = _mark_in(other)
+        if mark is not None and not mark.reached.is_set():
+            self.put(mark.reached.wait)
+
+    def __repr__(self) -> str:
+        return f"Stream({self.device.name}, {self._pending} pending)"
+
+
+class _Mark:
+    """A place in a queue; called when all work before it has finished."""
+
+    __slots__ = ("reached", "time")
+
+    def __init__(self) -> None:
+        self.reached = threading.Event()
+        self.time = 0.0
+
+    def __call__(self) -> None:
+        self.time = time.perf_counter()
+        self.reached.set()
+
+
+class Event:
+    """A mark in the order of work, with the time at which it was reached."""
+
+    __slots__ = ("device", "mark")
+
+    def __init__(self, device: Any) -> None:
+        self.device = device
+        self.mark: _Mark | None = None
+
+    @property
+    def time(self) -> float | None:
+        """When it was reached, in seconds of `time.perf_counter`; None before."""
+        return self.mark.time if self.mark is not None and self.mark.reached.is_set() else None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all work before the mark has finished; true when it was never recorded."""
+        return self.mark is None or self.mark.reached.is_set()
+
+    def record(self, stream: Any = None) -> None:
+        """Put the mark behind the work that is now in `stream`, or behind all work."""
+        check_stream(stream)
+        self.mark = _mark_in(stream)
+
+    def synchronize(self) -> None:
+        """Wait for the work before the mark."""
+        if self.mark is not None:
+            self.mark.reached.wait()
 
     def elapsed_ms(self, end: Any) -> float:
-        """Milliseconds from this mark to `end`.
+        """Milliseconds from this mark to `end`; waits for both.
 
         Raises:
             LaunchError: E1116 when one of the two was not recorded or `end` is no event of the
@@ -68,14 +167,17 @@ class Event:
             raise E1116.error(reason=f"`{end!r}` is no event of the host").help(
                 "take both events from the same device"
             )
-        if self.time is None or end.time is None:
+        if self.mark is None or end.mark is None:
             raise E1116.error(reason="one of them was never recorded").help(
                 "call record() on both, around the work"
             )
-        return (end.time - self.time) * 1e3
+        self.synchronize()
+        end.synchronize()
+        return (end.mark.time - self.mark.time) * 1e3
 
     def __repr__(self) -> str:
-        return f"Event({self.device.name}, {'not recorded' if self._time is None else 'recorded'})"
+        state = "not recorded" if self.mark is None else "reached" if self.is_done else "pending"
+        return f"Event({self.device.name}, {state})"
 
 
 def check_stream(stream: Any) -> None:
@@ -84,3 +186,45 @@ def check_stream(stream: Any) -> None:
         raise E1115.error(found=f"`{stream!r}`").help(
             "leave it out, or pass a stream of the device"
         )
+
+
+def finish_streams(stream: Any = None) -> None:
+    """Wait until what is in `stream`, or in all streams, has run."""
+    if stream is not None:
+        check_stream(stream)
+        stream.finish()
+        return
+    for each in list(_streams):
+        if not each.is_done:
+            each.finish()
+
+
+def synchronize_streams() -> None:
+    """Wait for all streams. Raises the first error in one of them, once."""
+    for each in list(_streams):
+        each.synchronize()
+
+
+def _mark_in(stream: Stream | None) -> _Mark:
+    mark = _Mark()
+    if stream is None:
+        finish_streams()
+        mark()
+    else:
+        stream.put(mark)
+    return mark
+
+
+def _renew() -> None:
+    for each in list(_streams):
+        each.reset()
+
+
+def _end() -> None:
+    with contextlib.suppress(KeyboardInterrupt):
+        finish_streams()
+
+
+atexit.register(_end)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew)

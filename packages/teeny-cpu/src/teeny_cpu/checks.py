@@ -1,4 +1,4 @@
-"""One launch: grid and arguments checked against the kernel's parameters, then the programs run.
+"""The grid and the arguments of a launch, checked against the kernel's parameters.
 
 Whatever is wrong is said before a program has run, so no array is half written because of it.
 """
@@ -10,14 +10,13 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from teeny_cpu.arrays import describe, find_view
-from teeny_cpu.codes import E1105, E1106, E1107, E1108, E1109, E1110
+from teeny_cpu.codes import E1105, E1106, E1107, E1108, E1109, E1110, E1124
 from teeny_cpu.dtypes import DTYPES, DType, require_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from teeny_cpu.module import Program
-    from teeny_macros.artifact import Param
+    from teeny_macros.artifact import Metadata, Param
 
 # The first number that rounds beyond the largest finite one (half a unit in the last place above
 # it).
@@ -29,18 +28,24 @@ _BEYOND = {
 }
 
 
-def launch(program: Program, grid: Any, args: Sequence[Any]) -> None:
-    """Run `program` over `grid`. An empty grid does nothing."""
-    metadata = program.artifact.metadata
-    sizes = checked_grid(grid)
+def checked_arguments(metadata: Metadata, args: Sequence[Any]) -> list[Any]:
+    """A NumPy array, None or a number for each argument.
+
+    Raises:
+        LaunchError: E1106 to E1110, E1124.
+    """
     if len(args) != len(metadata.params):
         names = ", ".join(param.name for param in metadata.params)
         raise E1106.error(
             kernel=metadata.kernel, wanted=len(metadata.params), found=len(args)
         ).note(f"it takes {names}")
     values = [checked_value(*pair) for pair in zip(metadata.params, args, strict=True)]
-    if 0 not in sizes:
-        program.run(sizes, values)
+    for param, value in zip(metadata.params, values, strict=True):
+        if param.name in metadata.written and value is not None and not value.flags.writeable:
+            raise E1124.error(name=param.name).help(
+                "pass a writable array; a copy of a broadcast or a view of bytes is one"
+            )
+    return values
 
 
 def checked_grid(grid: Any) -> tuple[int, int, int]:
@@ -65,7 +70,7 @@ def checked_grid(grid: Any) -> tuple[int, int, int]:
 
 
 def checked_value(param: Param, value: Any) -> Any:
-    """What the interpreter takes for `value`: a NumPy array, None or a number.
+    """What a program takes for `value`: a NumPy array, None or a number.
 
     Raises:
         LaunchError: E1107 to E1110; the message names the parameter, what it takes and what it got.

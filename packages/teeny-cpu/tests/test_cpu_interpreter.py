@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import teeny_triton as tl
-from teeny_cpu import Device, module
+from teeny_cpu import Interpreter, interpreted
 from teeny_macros import kernel
 from teeny_macros.artifact import Artifact
 from teeny_macros.codes import I0000
@@ -38,7 +38,7 @@ def _good() -> list[Any]:
 
 
 def test_arrays_and_numbers_reach_the_interpreter_as_they_are(
-    device: Device, artifact_of: MakeArtifact, recorder: Recorder
+    device: Interpreter, artifact_of: MakeArtifact, recorder: Recorder
 ) -> None:
     program = device.load(artifact_of(PARAMS, unit="# text"))
     args = _good()
@@ -52,7 +52,7 @@ def test_arrays_and_numbers_reach_the_interpreter_as_they_are(
 
 
 def test_none_and_typed_arrays_and_buffers_are_pointers(
-    device: Device, artifact_of: MakeArtifact, recorder: Recorder
+    device: Interpreter, artifact_of: MakeArtifact, recorder: Recorder
 ) -> None:
     program = device.load(artifact_of(PARAMS))
     bits = np.zeros(4, np.uint16)
@@ -66,14 +66,14 @@ def test_none_and_typed_arrays_and_buffers_are_pointers(
 
 @pytest.mark.parametrize("grid", [0, (0,), (4, 0, 1), [0, 0, 0]])
 def test_an_empty_grid_runs_nothing(
-    device: Device, artifact_of: MakeArtifact, recorder: Recorder, grid: Any
+    device: Interpreter, artifact_of: MakeArtifact, recorder: Recorder, grid: Any
 ) -> None:
     device.launch(device.load(artifact_of(PARAMS)), grid, _good())
     assert not recorder.launches
 
 
 def test_no_axis_of_the_grid_has_a_limit(
-    device: Device, artifact_of: MakeArtifact, recorder: Recorder
+    device: Interpreter, artifact_of: MakeArtifact, recorder: Recorder
 ) -> None:
     device.launch(device.load(artifact_of(PARAMS)), (1, 65536, 70000), _good())
     assert recorder.launches[0][0] == (1, 65536, 70000)
@@ -81,7 +81,7 @@ def test_no_axis_of_the_grid_has_a_limit(
 
 @pytest.mark.parametrize("grid", [-1, (1, -1), (), (1, 1, 1, 1), 1.5, (1.0,), None, "12"])
 def test_a_wrong_grid_is_refused(
-    device: Device, artifact_of: MakeArtifact, recorder: Recorder, grid: Any
+    device: Interpreter, artifact_of: MakeArtifact, recorder: Recorder, grid: Any
 ) -> None:
     with pytest.raises(LaunchError) as caught:
         device.launch(device.load(artifact_of(PARAMS)), grid, _good())
@@ -118,7 +118,7 @@ _MISALIGNED = np.zeros(20, np.uint8)[1:17].view(np.float32)
     ],
 )
 def test_a_wrong_argument_is_refused_and_named(
-    device: Device,
+    device: Interpreter,
     artifact_of: MakeArtifact,
     recorder: Recorder,
     place: int,
@@ -140,7 +140,7 @@ def test_a_wrong_argument_is_refused_and_named(
     [(4, np.True_, 1), (4, 0, 0), (2, np.int8(5), 5), (2, True, 1), (3, np.float32(1.5), 1.5)],
 )
 def test_numpy_scalars_are_numbers(
-    device: Device,
+    device: Interpreter,
     artifact_of: MakeArtifact,
     recorder: Recorder,
     place: int,
@@ -154,7 +154,7 @@ def test_numpy_scalars_are_numbers(
 
 
 def test_an_fp8_scalar_is_refused(
-    device: Device, artifact_of: MakeArtifact, recorder: Recorder
+    device: Interpreter, artifact_of: MakeArtifact, recorder: Recorder
 ) -> None:
     program = device.load(artifact_of([("x", "scalar", "f8e5m2")]))
     with pytest.raises(LaunchError) as caught:
@@ -163,7 +163,7 @@ def test_an_fp8_scalar_is_refused(
 
 
 def test_a_wrong_number_of_arguments_names_the_parameters(
-    device: Device, artifact_of: MakeArtifact, recorder: Recorder
+    device: Interpreter, artifact_of: MakeArtifact, recorder: Recorder
 ) -> None:
     with pytest.raises(LaunchError) as caught:
         device.launch(device.load(artifact_of(PARAMS)), 1, _good()[:3])
@@ -172,7 +172,7 @@ def test_a_wrong_number_of_arguments_names_the_parameters(
 
 
 def test_a_stream_of_another_device_is_refused(
-    device: Device, artifact_of: MakeArtifact, recorder: Recorder
+    device: Interpreter, artifact_of: MakeArtifact, recorder: Recorder
 ) -> None:
     with pytest.raises(LaunchError) as caught:
         device.launch(device.load(artifact_of(PARAMS)), 1, _good(), stream=7)
@@ -180,7 +180,7 @@ def test_a_stream_of_another_device_is_refused(
 
 
 def test_code_for_another_target_is_refused(
-    device: Device, artifact_of: MakeArtifact, recorder: Recorder
+    device: Interpreter, artifact_of: MakeArtifact, recorder: Recorder
 ) -> None:
     artifact = artifact_of(PARAMS)
     artifact.target = Target.cuda("sm_90")
@@ -190,7 +190,7 @@ def test_code_for_another_target_is_refused(
 
 
 def test_a_unit_that_is_gone_is_refused(
-    device: Device, artifact_of: MakeArtifact, recorder: Recorder
+    device: Interpreter, artifact_of: MakeArtifact, recorder: Recorder
 ) -> None:
     artifact = artifact_of(PARAMS)
     artifact.path.unlink()
@@ -200,9 +200,9 @@ def test_a_unit_that_is_gone_is_refused(
 
 
 def test_a_missing_interpreter_says_what_to_install(
-    device: Device, artifact_of: MakeArtifact, monkeypatch: pytest.MonkeyPatch
+    device: Interpreter, artifact_of: MakeArtifact, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_loaders", {})
+    monkeypatch.setattr(interpreted, "_loaders", {})
     monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: [])
     with pytest.raises(LaunchError) as caught:
         device.load(artifact_of(PARAMS))
@@ -211,12 +211,12 @@ def test_a_missing_interpreter_says_what_to_install(
 
 
 def test_an_interpreter_that_cannot_be_imported_says_why(
-    device: Device, artifact_of: MakeArtifact, monkeypatch: pytest.MonkeyPatch
+    device: Interpreter, artifact_of: MakeArtifact, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def load() -> None:
         raise ImportError("No module named 'teenyc'")
 
-    monkeypatch.setattr(module, "_loaders", {})
+    monkeypatch.setattr(interpreted, "_loaders", {})
     monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: [SimpleNamespace(load=load)])
     with pytest.raises(LaunchError) as caught:
         device.load(artifact_of(PARAMS))
@@ -225,7 +225,7 @@ def test_an_interpreter_that_cannot_be_imported_says_why(
 
 
 def test_an_error_in_the_unit_is_shown_at_the_users_line(
-    device: Device, artifact_of: MakeArtifact, recorder: Recorder, tmp_path: Path
+    device: Interpreter, artifact_of: MakeArtifact, recorder: Recorder, tmp_path: Path
 ) -> None:
     mine = tmp_path / "mine.py"
     mine.write_text("# one\n# two\n    x = tl.load(x_ptr)\n", encoding="utf-8")
@@ -271,7 +271,7 @@ def _artifact(
 
 @pytest.mark.parametrize("n", [0, 1, 31, 32, 33, 1000])
 def test_a_kernel_gives_the_numbers_of_numpy(
-    device: Device, artifact_of: MakeArtifact, n: int
+    device: Interpreter, artifact_of: MakeArtifact, n: int
 ) -> None:
     params = [
         ("x_ptr", "pointer", "f32"),
@@ -287,7 +287,7 @@ def test_a_kernel_gives_the_numbers_of_numpy(
 
 
 def test_an_access_outside_of_every_array_is_shown_at_the_kernels_line(
-    device: Device, artifact_of: MakeArtifact
+    device: Interpreter, artifact_of: MakeArtifact
 ) -> None:
     program = device.load(_artifact(artifact_of, store_too_far, [("out_ptr", "pointer", "f32")]))
     with pytest.raises(TeenyError) as caught:
@@ -299,7 +299,7 @@ def test_an_access_outside_of_every_array_is_shown_at_the_kernels_line(
     assert "tl.store(out_ptr + offsets, tl.full" in line
 
 
-def test_a_read_only_output_is_refused(device: Device, artifact_of: MakeArtifact) -> None:
+def test_a_read_only_output_is_refused(device: Interpreter, artifact_of: MakeArtifact) -> None:
     program = device.load(_artifact(artifact_of, store_too_far, [("out_ptr", "pointer", "f32")]))
     out = np.zeros(32, np.float32)
     out.flags.writeable = False
