@@ -93,24 +93,41 @@ class Demand:
         if not asked:
             return  # it has a place by nature
         writer = self.writers.get(id(value))
+        if writer is not None and self._is_late(writer, clusters):
+            self._withdraw(value, writer)
+            writer = self._write(value, [c for c in clusters if c is not writer])
         if writer is None:
             dear = any((id(value), id(c)) in self.grown for c in clusters) and self.classes.is_dear(
                 value, self._placed
             )
             if len(clusters) > 1 or dear:
-                writer = self._write(value, clusters, dear=dear)
+                writer = self._write(value, clusters)
         for x in asked:
             for cluster in [writer] if writer is not None else clusters:
                 grown = writer is None and (id(value), id(cluster)) in self.grown
                 self._need(x, cluster, grown=grown)
 
+    def _is_late(self, writer: Cluster, clusters: list[Cluster]) -> bool:
+        """Whether another cluster needs a value before its writer comes."""
+        return min(map(self.steps.index, clusters)) < self.steps.index(writer)
+
+    def _withdraw(self, value: Value, writer: Cluster) -> None:
+        place = self.places[id(value)]
+        writer.roots = [
+            root
+            for root in writer.roots
+            if not (isinstance(root, Write) and root.value is value and root.place is place)
+        ]
+
     def _placed(self, value: Value) -> bool:
         return id(value) in self.places
 
-    def _write(self, value: Value, clusters: list[Cluster], *, dear: bool) -> Cluster:
+    def _write(self, value: Value, clusters: list[Cluster]) -> Cluster:
         """Let the first cluster that needs `value` store it, or one of its own before that."""
         shape = shape_of(value.type)
-        place = self.places[id(value)] = Place(shape, arrays.element_name(value.type))
+        place = self.places.get(id(value))
+        if place is None:
+            place = self.places[id(value)] = Place(shape, arrays.element_name(value.type))
         first = min(clusters, key=self.steps.index)
         if first.shape != shape or (id(value), id(first)) in self.grown:
             at = self.steps.index(first)
