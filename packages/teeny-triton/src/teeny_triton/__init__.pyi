@@ -46,6 +46,13 @@ from teeny_triton.triton.debug import (
     device_assert as device_assert,
     expect_zero as expect_zero,
 )
+from teeny_triton.triton.descriptor import (
+    make_tensor_descriptor as make_tensor_descriptor,
+    load_tensor_descriptor as load_tensor_descriptor,
+    store_tensor_descriptor as store_tensor_descriptor,
+    make_block_ptr as make_block_ptr,
+    advance as advance,
+)
 from teeny_triton.triton.dtypes import (
     Elem as Elem,
     Bits as Bits,
@@ -392,6 +399,8 @@ from teeny_triton.triton.types import (
     R5 as R5,
     Ptr as Ptr,
     PtrTensor as PtrTensor,
+    BlockPtr as BlockPtr,
+    TensorDescriptor as TensorDescriptor,
     Tensor as Tensor,
 )
 from teeny_triton import extra as extra, math as math
@@ -399,6 +408,7 @@ from teeny_triton import extra as extra, math as math
 __all__ = [
     "Axis",
     "Bits",
+    "BlockPtr",
     "Const",
     "DeviceArray",
     "Elem",
@@ -416,6 +426,7 @@ __all__ = [
     "R5",
     "Rank",
     "Tensor",
+    "TensorDescriptor",
     "acos",
     "acosh",
     "add",
@@ -423,6 +434,7 @@ __all__ = [
     "add_rn",
     "add_ru",
     "add_rz",
+    "advance",
     "arange",
     "argmax",
     "argmin",
@@ -606,12 +618,15 @@ __all__ = [
     "llrint",
     "llround",
     "load",
+    "load_tensor_descriptor",
     "log",
     "log10",
     "log1p",
     "log2",
     "logb",
     "longlong_as_double",
+    "make_block_ptr",
+    "make_tensor_descriptor",
     "map_elementwise",
     "max_constancy",
     "max_contiguous",
@@ -684,6 +699,7 @@ __all__ = [
     "static_print",
     "static_range",
     "store",
+    "store_tensor_descriptor",
     "sub",
     "sub_rd",
     "sub_rn",

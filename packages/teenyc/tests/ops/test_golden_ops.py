@@ -186,6 +186,49 @@ tl.device_assert(tl.load(x_ptr + o) > 0, mask=o < 8)
 tl.store(out_ptr, 1)""",
     ),
     "expect_zero": (X, "x = tl.load(x_ptr)\ntl.store(out_ptr, tl.expect_zero(x, x < 1.0))"),
+    "make_tensor_descriptor": (
+        "x_ptr: Ptr[f16], m: i32, n: i32",
+        """\
+d = tl.make_tensor_descriptor(x_ptr, [m, n], [n, 1], [8, 16], padding_option="nan")
+d.store([0, 16], d.load([8, n]))""",
+    ),
+    "load_tensor_descriptor": (
+        "x_ptr: Ptr[f32], n: i32, s: i64",
+        """\
+d = tl.make_tensor_descriptor(x_ptr, (n, 64, 64), (s, 64, 1), (2, 8, 16))
+x = tl.load_tensor_descriptor(d, (n, 0, 16))
+e = tl.make_tensor_descriptor(x_ptr, (n, 64), (64, 1), (1, 32))
+e.scatter(e.gather(tl.arange(0, 8), n), tl.arange(8, 16), 0)
+tl.store(x_ptr, tl.sum(x))""",
+    ),
+    "store_tensor_descriptor": (
+        "x_ptr: Ptr[f32], i_ptr: Ptr[i32], n: i32",
+        """\
+d = tl.make_tensor_descriptor(x_ptr, (n,), (1,), (64,))
+tl.store_tensor_descriptor(d, [n], tl.zeros((64,), f16))
+d.atomic_add([0], tl.full((64,), 1, f32))
+e = tl.make_tensor_descriptor(i_ptr, (n, n), (n, 1), (8, 8))
+tl.static_assert(e.block_shape[1] == 8 and e.dtype == i32)
+e.atomic_max([0, 8], tl.full((8, 8), e.shape[0], i32))
+e.atomic_xor([0, 8], tl.full((8, 8), e.strides[0], i32))""",
+    ),
+    "make_block_ptr": (
+        "x_ptr: Ptr[f16], m: i32, n: i32, stride: i64",
+        """\
+p = tl.make_block_ptr(x_ptr, (m, n), (stride, 1), (m, 0), (8, 16), order=(1, 0))
+x = tl.load(p, boundary_check=(0, 1), padding_option="zero")
+tl.store(p, x, boundary_check=(1,))""",
+    ),
+    "advance": (
+        "x_ptr: Ptr[f32], n: i32",
+        """\
+p = tl.make_block_ptr(x_ptr, (n,), (1,), (0,), (16,), (0,))
+total = tl.zeros((16,), f32)
+for i in range(0, n):
+    total += tl.load(p, boundary_check=(0,))
+    p = p.advance((16,))
+tl.store(tl.advance(p, (-16,)), total)""",
+    ),
     "fma": (ELEMENTWISE, _body("tl.fma(x, y, 2.0)")),
     "fdiv": (
         ELEMENTWISE,
@@ -377,6 +420,17 @@ tl.store(x_ptr, n, mask=n > 1)""",
         "x_ptr: Ptr[f16], out_ptr: Ptr[f32]",
         MATRIX + "acc = tl.dot(x, x.T)\n"
         'acc = tl.dot(x, x.T, acc, input_precision="ieee")\n'
+        "tiles = x.to(f32).to(f8e5m2).reshape(2, 2, 4, 32)\n"
+        "more = tl.dot(tiles, tiles.permute(0, 1, 3, 2), max_num_imprecise_acc=32)\n"
+        "acc += tl.sum(more)\n"
+        "tl.store(out_ptr + rows[:, None] * 16 + rows[None, :], acc)",
+    ),
+    "dot_scaled": (
+        "x_ptr: Ptr[u8], s_ptr: Ptr[u8], y_ptr: Ptr[bf16], out_ptr: Ptr[f32]",
+        MATRIX + "s = tl.load(s_ptr + rows[:, None] * 2 + tl.arange(0, 2)[None, :])\n"
+        "y = tl.load(y_ptr + tl.arange(0, 64)[:, None] * 16 + rows[None, :])\n"
+        'acc = tl.dot_scaled(x, s, "e2m1", y, None, "bf16")\n'
+        'acc = tl.dot_scaled(x, s, "e2m1", x.T, s, "e2m1", acc, fast_math=True)\n'
         "tl.store(out_ptr + rows[:, None] * 16 + rows[None, :], acc)",
     ),
     "static_assert": (X, 'tl.static_assert(2 > 1, "numbers")\ntl.store(out_ptr, 1.0)'),

@@ -32,33 +32,31 @@ def _extreme_dtype(own):
     return f32 if own.is_floating() else i32
 
 
-def _beats(wins, value, other, index, other_index, tie_break_left):
-    """Whether `value` is taken: it wins, the other is a NaN, or it is the first of two equals."""
-    if value.dtype.is_floating():
-        wins = wins | (other != other)  # noqa: PLR0124 - a NaN
-    if tie_break_left:
-        wins = wins | ((value == other) & (index < other_index))
-    return wins
+def _or_nan(wins, other):
+    """A number wins against a NaN."""
+    return wins | (other != other) if other.dtype.is_floating() else wins  # noqa: PLR0124
 
 
 def _greater_left(value1, index1, value2, index2):
-    first = _beats(value1 > value2, value1, value2, index1, index2, True)
-    return where(first, value1, value2), where(first, index1, index2)
+    tie = (value1 == value2) & (index1 < index2)
+    wins = _or_nan((value1 > value2) | tie, value2)
+    return where(wins, value1, value2), where(wins, index1, index2)
 
 
 def _greater_any(value1, index1, value2, index2):
-    first = _beats(value1 > value2, value1, value2, index1, index2, False)
-    return where(first, value1, value2), where(first, index1, index2)
+    wins = _or_nan(value1 > value2, value2)
+    return where(wins, value1, value2), where(wins, index1, index2)
 
 
 def _smaller_left(value1, index1, value2, index2):
-    first = _beats(value1 < value2, value1, value2, index1, index2, True)
-    return where(first, value1, value2), where(first, index1, index2)
+    tie = (value1 == value2) & (index1 < index2)
+    wins = _or_nan((value1 < value2) | tie, value2)
+    return where(wins, value1, value2), where(wins, index1, index2)
 
 
 def _smaller_any(value1, index1, value2, index2):
-    first = _beats(value1 < value2, value1, value2, index1, index2, False)
-    return where(first, value1, value2), where(first, index1, index2)
+    wins = _or_nan(value1 < value2, value2)
+    return where(wins, value1, value2), where(wins, index1, index2)
 
 
 def _reduce_with_indices(input, axis, combine, keep_dims):

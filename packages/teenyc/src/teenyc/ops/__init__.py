@@ -13,6 +13,7 @@ from teenyc.ops import (
     control,
     creation,
     debug,
+    descriptor,
     hints,
     indexing,
     layout,
@@ -30,6 +31,7 @@ from teenyc.ops import (
     scan,
     semantics,
     shape,
+    tiles,
 )
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "control",
     "creation",
     "debug",
+    "descriptor",
     "hints",
     "indexing",
     "layout",
@@ -57,4 +60,5 @@ __all__ = [
     "scan",
     "semantics",
     "shape",
+    "tiles",
 ]

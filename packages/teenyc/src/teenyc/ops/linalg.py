@@ -7,9 +7,10 @@ of the result; f32 operands are not rounded to tf32 there, whatever `input_preci
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
-from teenyc.codes import E0199, E0301, E0410, E0411, E0413, E0416
+from teenyc.codes import E0301, E0410, E0411, E0413, E0416
 from teenyc.ir.builder import Builder
 from teenyc.ir.core import Operation
 from teenyc.ir.opdef import OpDef, lowers, register
@@ -18,17 +19,23 @@ from teenyc.ops import arrays
 from teenyc.ops.broadcasting import Shape, check_size, spell
 from teenyc.ops.creation import require_dtype
 from teenyc.ops.families import Array, Environment
+from teenyc.ops.layout import reshape
 from teenyc.ops.literals import constant, numeric
-from teenyc.types import BF16, F16, F32, F64, I8, I32, DType, shape_of
+from teenyc.types import BF16, F8E4M3, F8E5M2, F16, F32, F64, I8, I32, DType, shape_of
 from teenyc.values import RuntimeValue, describe
 
 _PRECISIONS = ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")
+_F8 = (F8E4M3, F8E5M2)
+# How many products of 8-bit floats Hopper may add up before they go to the accumulator: all.
+_ALL_IMPRECISE = 1 << 30
 
 
 def _format_dot(op: Operation, names: Names) -> str:
     left, right, acc = (value.type for value in op.operands)
     precision = op.attrs["input_precision"]
     extra = "" if precision == "ieee" else f", inputPrecision = {precision}"
+    if op.attrs["max_num_imprecise_acc"]:
+        extra += f" {{maxNumImpreciseAcc = {op.attrs['max_num_imprecise_acc']} : i32}}"
     return f"tt.dot {names.list(op.operands)}{extra} : {left} * {right} -> {acc}"
 
 
@@ -47,7 +54,11 @@ def _verify_dot(op: Operation) -> str | None:
 def _ref_dot(np: Any, op: Operation, operands: Sequence[Array], env: Environment) -> Array:
     left, right, acc = operands
     name = arrays.element_name(op.results[0].type)
-    wide = np.float32 if name == "f16" else acc.dtype
+    return accumulate(np, left, right, acc, np.float32 if name == "f16" else acc.dtype)
+
+
+def accumulate(np: Any, left: Array, right: Array, acc: Array, wide: Any) -> Array:
+    """`acc` plus the product of two matrices, one k after the other, each step in `wide`."""
     left, right, total = left.astype(wide), right.astype(wide), acc.astype(wide)
     for k in range(left.shape[-1]):
         product = left[..., :, k, np.newaxis] * right[..., np.newaxis, k, :]
@@ -60,7 +71,7 @@ DOT = register(
         "tt.dot",
         lambda operands, attrs: (operands[2].type,),
         _format_dot,
-        attrs=("input_precision",),
+        attrs=("input_precision", "max_num_imprecise_acc"),
         verify=_verify_dot,
         ref=_ref_dot,
         dsl=("dot",),
@@ -71,10 +82,10 @@ DOT = register(
 def _result_dtype(b: Builder, dtype: DType, acc: object, out_dtype: object) -> DType:
     """The dtype of the product.
 
-    That of `acc`, else `out_dtype`, else the natural one; only f16 has two.
+    That of `acc`, else `out_dtype`, else the natural one; only f16 and 8-bit floats have two.
     """
     natural = {I8: I32, F64: F64}.get(dtype, F32)
-    allowed = (F32, F16) if dtype == F16 else (natural,)
+    allowed = (F32, F16) if dtype in (F16, *_F8) else (natural,)
     wanted: object = natural
     arg = "out_dtype"
     if isinstance(acc, RuntimeValue):
@@ -108,13 +119,25 @@ def _precision(b: Builder, input_precision: object, allow_tf32: object) -> str:
     return str(input_precision)
 
 
+def _imprecise(b: Builder, given: object, inner: int, *, is_f8: bool) -> int:
+    if given is None:
+        return _ALL_IMPRECISE if is_f8 else 0
+    if isinstance(given, int) and not isinstance(given, bool):
+        most = inner if is_f8 else _ALL_IMPRECISE
+        if 0 <= given <= most:
+            return given
+    raise b.fail(
+        E0416, arg="max_num_imprecise_acc", what=describe(given), parameter="max_num_imprecise_acc"
+    ).help(f"it is a number of products known at compile time, at most {inner} here")
+
+
 def _check_shapes(b: Builder, left: RuntimeValue, right: RuntimeValue, bits: int) -> Shape:
     """The shape of the product."""
     one, two = left.shape, right.shape
     for value, arg in ((left, "input"), (right, "other")):
-        if not 2 <= len(value.shape) <= 3:
+        if len(value.shape) < 2:
             raise b.fail(
-                E0413, arg=arg, op="dot", what="a tensor of 2 or 3 sides", type=value.describe()
+                E0413, arg=arg, op="dot", what="a tensor of 2 or more sides", type=value.describe()
             ).help("a vector becomes a matrix with `x[:, None]`")
     if len(one) != len(two) or one[:-2] != two[:-2] or one[-1] != two[-2]:
         raise b.fail(
@@ -145,24 +168,20 @@ def _dot(
 ) -> RuntimeValue:
     left, dtype = numeric(b, input, "dot", "input")
     right, other_dtype = numeric(b, other, "dot", "other")
-    if max_num_imprecise_acc is not None:
-        raise b.fail(E0199, arg="max_num_imprecise_acc", what="`max_num_imprecise_acc`")
     for found, arg in ((dtype, "input"), (other_dtype, "other")):
-        if found.is_float and found.bits == 8:
-            raise b.fail(E0199, arg=arg, what=f"`dot` of {found}").help(
-                "cast it first: `x.to(f16)`"
-            )
-        if found not in (I8, F16, BF16, F32, F64):
+        if found not in (I8, *_F8, F16, BF16, F32, F64):
             raise b.fail(E0301, arg=arg, op="dot", types=str(found)).help(
-                "it takes i8, f16, bf16, f32 and f64"
+                "it takes i8, f8e4m3, f8e5m2, f16, bf16, f32 and f64"
             )
-    if dtype != other_dtype:
+    is_f8 = dtype in _F8 and other_dtype in _F8
+    if dtype != other_dtype and not is_f8:
         raise b.fail(E0301, arg="other", op="dot", types=f"{dtype} and {other_dtype}").help(
             f"cast one side: `x.to({dtype})`"
         )
     shape = _check_shapes(b, left, right, dtype.bits)
     result = _result_dtype(b, dtype, acc, out_dtype)
     precision = _precision(b, input_precision, allow_tf32)
+    imprecise = _imprecise(b, max_num_imprecise_acc, left.shape[-1], is_f8=is_f8)
     if acc is None:
         total = constant(b, 0, result, shape)
     else:
@@ -171,5 +190,16 @@ def _dot(
             raise b.fail(E0410, arg="acc", left=spell(shape), right=spell(total.shape)).help(
                 f"start with `zeros({shape}, {result})`"
             )
-    found = b.value(DOT, left.ir, right.ir, total.ir, input_precision=precision)
-    return RuntimeValue(found, result, shape)
+    left, right, total = (_three_sides(b, value) for value in (left, right, total))
+    attrs = {"input_precision": precision, "max_num_imprecise_acc": imprecise}
+    found = b.emit(DOT, [left.ir, right.ir, total.ir], attrs=attrs).result
+    product = RuntimeValue(found, result, total.shape)
+    return product if product.shape == shape else reshape(b, product, shape, reorder=False)
+
+
+def _three_sides(b: Builder, value: RuntimeValue) -> RuntimeValue:
+    """A batch of more than one side as a batch of one."""
+    batch = value.shape[:-2]
+    if len(batch) < 2:
+        return value
+    return reshape(b, value, (prod(batch), *value.shape[-2:]), reorder=False)

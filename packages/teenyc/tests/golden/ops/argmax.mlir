@@ -26,13 +26,13 @@ module {
     %broadcast_2 = tt.broadcast %expand_dims_2 : tensor<1x32xi32> -> tensor<16x32xi32>
     %reduce:2 = "tt.reduce"(%x, %broadcast_2) <{axis = 1 : i32}> ({
     ^bb0(%value1: f32, %index1: i32, %value2: f32, %index2: i32):
-      %cmpf = arith.cmpf ogt, %value1, %value2 : f32
-      %cmpf_1 = arith.cmpf une, %value2, %value2 : f32
-      %ori = arith.ori %cmpf, %cmpf_1 : i1
-      %cmpf_2 = arith.cmpf oeq, %value1, %value2 : f32
+      %cmpf = arith.cmpf oeq, %value1, %value2 : f32
       %cmpi = arith.cmpi slt, %index1, %index2 : i32
-      %andi = arith.andi %cmpf_2, %cmpi : i1
-      %ori_1 = arith.ori %ori, %andi : i1
+      %andi = arith.andi %cmpf, %cmpi : i1
+      %cmpf_1 = arith.cmpf ogt, %value1, %value2 : f32
+      %ori = arith.ori %cmpf_1, %andi : i1
+      %cmpf_2 = arith.cmpf une, %value2, %value2 : f32
+      %ori_1 = arith.ori %ori, %cmpf_2 : i1
       %select = arith.select %ori_1, %value1, %value2 : f32
       %select_1 = arith.select %ori_1, %index1, %index2 : i32
       tt.reduce.return %select, %select_1 : f32, i32
