@@ -96,18 +96,21 @@ def test_a_loop_without_end_stands_before_the_faults_of_its_body(unit_of: MakeUn
     assert body.startswith("error[E0201]: `nothing` is not defined\n --> k.py:4:")
 
 
-@pytest.mark.parametrize("spelling", ["tl.make_block_ptr", "tl.math.make_block_ptr"])
+@pytest.mark.parametrize("module", ["tl", "tl.math"])
 def test_a_name_that_a_later_version_has_is_told_from_an_unknown_one(
-    spelling: str, unit_of: MakeUnit
+    module: str, unit_of: MakeUnit
 ) -> None:
+    from teeny_triton.triton import later
+
+    name = later._NOT_SUPPORTED_YET[0]
     unit = unit_of(
         "import teeny_triton as tl\n"
         "def k(x_ptr: Ptr[f32]):\n"
-        f"    p = {spelling}(x_ptr, (4,), (1,), (0,), (4,), (0,))\n"
-        "    q = tl.make_block_pointer(x_ptr)\n"
+        f"    p = {module}.{name}(x_ptr)\n"
+        f"    q = tl.{name}_of_nobody(x_ptr)\n"
     )
-    later, unknown = faults_of(unit)
-    assert later.startswith("error[E0199]: `make_block_ptr` is not supported in this version\n")
-    assert f"k.py:3:9\n  |\n3 |     p = {spelling}(x_ptr" in later
-    assert "^" * len(spelling) in later
-    assert unknown.startswith("error[E0202]: module `teeny_triton` has no attribute `make_block_p")
+    refused, unknown = faults_of(unit)
+    assert refused.startswith(f"error[E0199]: `{name}` is not supported in this version\n")
+    assert f"k.py:3:9\n  |\n3 |     p = {module}.{name}(x_ptr)\n  |         ^" in refused
+    assert "^" * len(f"{module}.{name}") in refused
+    assert unknown.startswith("error[E0202]: module `teeny_triton` has no attribute `")

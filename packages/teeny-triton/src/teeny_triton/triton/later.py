@@ -2,16 +2,10 @@
 
 # Of triton.language 3.6 to 3.9. A name leaves the list when it comes into the language.
 _NOT_SUPPORTED_YET = (
-    "advance",
     "atomic_poll",
     "condition",
-    "dot_scaled",
     "float8e4b15",
     "float8e4b8",
     "float8e5b16",
-    "load_tensor_descriptor",
-    "make_block_ptr",
-    "make_tensor_descriptor",
-    "store_tensor_descriptor",
     "target_info",
 )
