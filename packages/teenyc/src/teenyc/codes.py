@@ -120,6 +120,7 @@ E0510 = code(
     "E0510", "invalid-launch-argument", "the interpreter cannot take {what}", LaunchError
 )
 E0511 = code("E0511", "unsupported-atomic", "`{op}` has no form for {dtype}")
+E0512 = code("E0512", "mismatched-tile", "`{parameter}` does not fit its tile: {what}")
 
 # --- E06xx: control flow -------------------------------------------------------------------------
 E0601 = code("E0601", "return-in-loop", "`return` inside a run-time loop")
@@ -176,6 +177,7 @@ E0711 = code("E0711", "unreadable-request", "the request cannot be read: {reason
 E0712 = code(
     "E0712", "broken-back-end", "Triton {version} cannot be loaded: {reason}", ToolchainError
 )
+E0713 = code("E0713", "missing-hardware", "{what} exists from {first} on, not on {arch}")
 
 # --- E08xx: CPU back end -----------------------------------------------------------------------
 E0801 = code(

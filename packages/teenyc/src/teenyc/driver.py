@@ -16,6 +16,7 @@ from teeny_macros.codes import I0000
 from teeny_macros.diagnostics import Diagnostic, TeenyError
 from teenyc import __version__
 from teenyc.backend.gpu import libtriton, versions
+from teenyc.backend.gpu.hardware import require_hardware
 from teenyc.codes import E0199, E0701, E0709, E0710
 
 if TYPE_CHECKING:
@@ -159,6 +160,8 @@ def _compile(
     triton = find_triton() if needs_back_end(options) else None
     keep = options.assertions or options.target.kind != "cuda"
     module = _lower(unit, timer, after, assertions=keep)
+    if options.target.kind == "cuda":
+        require_hardware(module, options.target.arch)
     texts: dict[str, str] = {}
     outcome: Outcome | None = None
     if "mlir" in options.emit and not options.check:

@@ -1,0 +1,75 @@
+"""What an architecture lacks is said at the kernel's line, and exists where the table says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from teeny_macros.diagnostics import CompileError
+from teeny_macros.target import Target
+from teeny_macros.unit import Unit, UnitModule
+from teenyc.backend.gpu.hardware import HARDWARE
+from teenyc.backend.gpu.versions import ARCH_FLOOR, arch_number
+from teenyc.driver import compile_text
+from teenyc.options import Options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TILE = """\
+r = tl.arange(0, 32)
+at = r[:, None] * 32 + r[None, :]
+"""
+# One kernel for each row of the table: the dtype that it reads and its last line.
+KERNELS = {
+    "f8e4m3 arithmetic": ("f32", "tl.store(y_ptr, tl.max(tl.load(x_ptr + at).to(f8e4m3)))"),
+    "`dot` of i8": ("i8", "tl.store(y_ptr + at, tl.dot(tl.load(x_ptr + at), tl.load(x_ptr + at)))"),
+}
+
+
+def unit_of(what: str) -> Unit:
+    from teeny_triton.triton_lang import TRITON, TRITON_SHA
+
+    dtype, last = KERNELS[what]
+    body = "".join(f"    {line}\n" for line in (TILE + last).splitlines())
+    kernel = (
+        f"import teeny_triton as tl\nfrom teeny_triton import f8e4m3\ndef k(x_ptr, y_ptr):\n{body}"
+    )
+    entry = (
+        "from kernel import k\nfrom teeny_triton import Ptr, f32, i8\n"
+        "@entry_point(num_warps=4, num_stages=3, num_ctas=1, maxnreg=None, enable_fp_fusion=True)\n"
+        f"def k_entry_point(x_ptr: Ptr[{dtype}], y_ptr: Ptr[f32]) -> None:\n    k(x_ptr, y_ptr)\n"
+    )
+    modules = (UnitModule("kernel", kernel), UnitModule("entry", entry))
+    return Unit("k", modules, TRITON_SHA, TRITON)
+
+
+def test_every_row_has_a_kernel_here() -> None:
+    assert [row.what for row in HARDWARE] == list(KERNELS)
+    assert all(row.first in ARCH_FLOOR for row in HARDWARE)
+
+
+@pytest.mark.parametrize("row", HARDWARE, ids=lambda row: row.what)
+def test_an_older_architecture_is_refused_at_the_line(row: object, tmp_path: Path) -> None:
+    what, first = row.what, row.first  # type: ignore[attr-defined]
+    for arch in ARCH_FLOOR:
+        if arch_number(arch) >= arch_number(first):
+            continue
+        with pytest.raises(CompileError) as caught:
+            compile_text(unit_of(what).render(), Options(Target.cuda(arch), ("mlir",)))
+        (found,) = caught.value.diagnostics
+        assert found.code == "E0713"
+        assert found.span is not None
+        assert (found.span.file, found.span.line) == ("k.py", 6)
+        assert first in found.message
+        assert len(found.helps) == 2
+
+
+@pytest.mark.accept
+@pytest.mark.parametrize("row", HARDWARE, ids=lambda row: row.what)
+def test_the_first_architecture_has_it(row: object, tmp_path: Path) -> None:
+    options = Options(Target.cuda(row.first), ("ptx",))  # type: ignore[attr-defined]
+    text = unit_of(row.what).render()  # type: ignore[attr-defined]
+    result = compile_text(text, options, folder=str(tmp_path))
+    assert ".entry" in result.texts["ptx"]
