@@ -1,4 +1,4 @@
-"""What exists only from some architecture on, and the error where a kernel for an older one uses it.
+"""What exists only from some architecture on, and the error of a kernel for an older one.
 
 The rows are what libtriton 3.6 to 3.9 compile for each architecture; tests/backend checks them.
 """
