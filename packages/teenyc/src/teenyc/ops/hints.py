@@ -81,6 +81,7 @@ ASSUME = register(
         effects=Effects.WRITE,
         verify=_verify_assume,
         ref=_ref_assume,
+        cpu=lambda c, op, condition: None,
         dsl=("assume",),
     )
 )
@@ -92,6 +93,7 @@ BARRIER = register(
         effects=Effects.WRITE,
         verify=lambda op: "has operands" if op.operands else None,
         ref=lambda np, op, operands, env: (),
+        cpu=lambda c, op: None,
         dsl=("debug_barrier",),
     )
 )

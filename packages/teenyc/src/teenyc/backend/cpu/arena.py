@@ -29,8 +29,8 @@ class Place:
     """Where the elements of a tensor are stored, row by row, as they are held in registers.
 
     `forward` is another place that this one has become part of (a value that is carried on); a
-    place whose pointer changes while it lives (`is_fixed`) cannot become part of another. A view has
-    a `base`, whose elements it sees from `offset` on, `own_strides` apart.
+    place whose pointer changes while it lives (`is_fixed`) cannot become part of another. A view
+    has a `base`, whose elements it sees from `offset` on, `own_strides` apart.
     """
 
     __slots__ = (

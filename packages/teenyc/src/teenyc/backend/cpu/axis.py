@@ -28,8 +28,9 @@ _REMAINDERS = frozenset((arith.REMSI, arith.REMUI))
 
 
 class Axes:
-    """Strides of values, found once each. With `guess`, a remainder is taken as its dividend:
-    the strip must then be tested at run time.
+    """Strides of values, found once each.
+
+    With `guess`, a remainder is taken as its dividend: the strip must then be tested at run time.
     """
 
     def __init__(self, *, guess: bool = False) -> None:

@@ -29,6 +29,8 @@ class Builder:
     def __init__(self, output: Output, sections: list[Section]) -> None:
         self.output = output
         self.sections = sections
+        self.program: dict[str, Val] = {}
+        self.grid: dict[str, Val] = {}
         self._splats: dict[tuple[str, int, int], Val] = {}
 
     # --- instructions -----------------------------------------------------------------------------
@@ -84,7 +86,9 @@ class Builder:
         """A call of an intrinsic, overloaded on the type of its first operand."""
         args, lanes, level = self.joined(*args)
         result = vector(type_, lanes)
-        kinds = ", ".join(arg.llvm for arg in args) + (f", {extra.split()[0]}" if extra else "")
+        kinds = ", ".join(arg.llvm for arg in args) + (
+            f", {extra.partition(' ')[0]}" if extra else ""
+        )
         symbol = f"@{name}.{suffix}{mangle(args[0].type, lanes)}"
         self.output.declares.add(f"declare {result} {symbol}({kinds})")
         given = ", ".join(map(str, args)) + (f", {extra}" if extra else "")
@@ -135,9 +139,8 @@ class Builder:
         """A shift; by the width or more (or by less than 0) every bit leaves."""
         width = self.same(amount, WIDTHS[x.type])
         inside = self.compare("ult", amount, width)
-        safe = self.select(
-            inside, amount, self.same(amount, WIDTHS[x.type] - 1 if name == "ashr" else 0)
-        )
+        rest = WIDTHS[x.type] - 1 if name == "ashr" else 0
+        safe = self.select(inside, amount, self.same(amount, rest))
         moved = self.binary(name, x, safe)
         return moved if name == "ashr" else self.select(inside, moved, self.same(x, 0))
 
@@ -266,7 +269,7 @@ class Builder:
         return self.rounded(wide, element)
 
     def to_integer(self, x: Val, element: str, *, signed: bool) -> Val:
-        """A float truncated towards zero; what does not fit gives the nearest that does, NaN 0."""
+        """A float truncated towards zero; what does not fit gives the nearest one, NaN 0."""
         name = f"llvm.fpto{'s' if signed else 'u'}i.sat"
         type_ = held_type(element)
         return self.call(name, type_, x, suffix=f"{mangle(type_, x.lanes)}.")
@@ -278,7 +281,7 @@ class Builder:
         return self.decode(self.encode(x, before), after)
 
     def encode(self, x: Val, element: str) -> Val:
-        """A held value in the type it has in memory; i1 becomes a byte, narrow floats their bits."""
+        """A held value as it lies in memory: i1 as a byte, narrow floats as their bits."""
         if element == "i1":
             return self.cast("zext", x, "i8")
         return narrow.encoded(self, x, element) if element in _NARROW else x

@@ -20,7 +20,8 @@ READS, WRITES = 1, 2
 
 # The first lane of `mask` whose `size` bytes lie in none of the arrays, or -1.
 _FIND = """\
-define internal i64 @teeny.outside(ptr %table, i64 %mask, i64 %size, ptr %extents) noinline nounwind {
+define internal i64 @teeny.outside(ptr %table, i64 %mask, i64 %size, ptr %extents) \
+noinline nounwind {
   %none = icmp eq i64 %mask, 0
   br i1 %none, label %good, label %next
 next:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Native(NamedTuple):
-    """What compiling for a CPU gives: `texts` by stage, the object, and what a launcher must know."""
+    """What compiling for a CPU gives: the object, `texts` by stage, what a launcher must know."""
 
     data: bytes
     texts: dict[str, str]
@@ -38,12 +38,6 @@ def compile_module(
         lowered.text, features, want_ir="llvm-ir" in emit, want_asm="asm" in emit
     )
     check_symbols(compiled.data)
-    texts = {}
-    for stage, text in (
-        ("llvm-ir", compiled.ir),
-        ("asm", compiled.asm),
-        ("clusters", lowered.clusters),
-    ):
-        if stage in emit:
-            texts[stage] = text
+    made = {"llvm-ir": compiled.ir, "asm": compiled.asm, "clusters": lowered.clusters}
+    texts = {stage: text for stage, text in made.items() if stage in emit}
     return Native(compiled.data, texts, lowered.arena_bytes, lowered.work, features.needs)

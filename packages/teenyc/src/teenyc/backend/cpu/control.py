@@ -11,9 +11,8 @@ from teenyc.backend.cpu.dot import emit_dot
 from teenyc.backend.cpu.memory import check_scalar, guarded_load, guarded_store
 from teenyc.backend.cpu.roots import emit_cluster
 from teenyc.backend.cpu.serial import emit_serial
-from teenyc.backend.cpu.structure import ATOMICS, LOAD, SCF_FOR, SCF_IF, STORE
+from teenyc.backend.cpu.structure import ATOMICS, LOAD, SCF_FOR, SCF_IF, STORE, refusal
 from teenyc.backend.cpu.text import Val, held_type, number
-from teenyc.codes import E0803
 from teenyc.ops import arrays
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def _emit_scalar(scope: Scope, op: Operation) -> None:
     elif op.opdef in ATOMICS:
         emit_scalar_atomic(scope, op)
     elif op.opdef.cpu is None:
-        raise E0803.error(op=op.name)
+        raise refusal(op)
     else:
         scope.scalar_operation(op)
 

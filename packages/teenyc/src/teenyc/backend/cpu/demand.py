@@ -58,19 +58,19 @@ class Demand:
         for step in self.steps:
             if not isinstance(step, Cluster) or not any(store.guarded for store in step.stores):
                 continue
-            own = {id(root.value) for root in step.roots if isinstance(root, Write)}
-            values = [value for root in step.roots for value in root.values]
-            lazy = self.classes.lazy(values, lambda v: self._placed(v) and id(v) not in own)
-            loads = [op for op in lazy if op.opdef is LOAD]
-            others = step.stores
+            reads = self._reads(step)
             for i, root in enumerate(step.roots):
-                if not isinstance(root, Store) or not root.guarded:
+                if not isinstance(root, Store) or not root.guarded or len(step.stores) > 1:
                     continue
-                if (
-                    all(hazards.between(x, root.op) is Hazard.NONE for x in loads)
-                    and len(others) == 1
-                ):
+                if all(hazards.between(x, root.op) is Hazard.NONE for x in reads):
                     step.roots[i] = root._replace(guarded=False)
+
+    def _reads(self, cluster: Cluster) -> list[Operation]:
+        """The loads that a cluster runs."""
+        own = {id(root.value) for root in cluster.roots if isinstance(root, Write)}
+        values = [value for root in cluster.roots for value in root.values]
+        lazy = self.classes.lazy(values, lambda v: self._placed(v) and id(v) not in own)
+        return [op for op in lazy if op.opdef is LOAD]
 
     def _need(self, value: Value, cluster: Cluster, *, grown: bool, moved: bool = False) -> None:
         if not is_tensor(value) or self.classes.is_cheap(value):

@@ -10,7 +10,8 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from teenyc.backend.cpu.describe import note_dot
-from teenyc.backend.cpu.text import WIDTHS, Output, vector
+from teenyc.backend.cpu.memory import load, store
+from teenyc.backend.cpu.text import WIDTHS, Output, Val, number, vector
 
 if TYPE_CHECKING:
     from teenyc.backend.cpu.cluster import Dot
@@ -28,19 +29,34 @@ def emit_dot(scope: Scope, step: Dot) -> None:
     scope.work += prod(batch) * m * n * k / 8 * 16.0**scope.loop_depth
     note_dot(scope, step, *tile(scope.output.features, step.out.type))
     symbol = _function(scope.output, m, n, k, step.left.type, step.out.type)
-    left, right, out = (p.target.pointer for p in (step.left, step.right, step.out))
-    main = scope.main
-    for i in range(prod(batch)):
-        at = []
-        for pointer, count, type_ in (
-            (left, m * k, step.left.type), (right, k * n, step.right.type), (out, m * n, step.out.type),
-        ):  # fmt: skip
-            name = f"%{scope.label('matrix')}"
-            main.lines.append(f"  {name} = getelementptr {type_}, ptr {pointer}, i64 {i * count}")
-            at.append(f"ptr {name}")
-        main.lines.append(f"  call void {symbol}({', '.join(at)})")
+    _call(scope, step, symbol, prod(batch), (m * k, k * n, m * n))
     if step.out.element == "f16":
         _round_half(scope, step)
+
+
+def _call(scope: Scope, step: Dot, symbol: str, batch: int, counts: tuple[int, int, int]) -> None:
+    """Call the product for each matrix of the batch."""
+    main, places = scope.main, (step.left, step.right, step.out)
+    index, before = number(0, "i64"), main.label
+    head, done = scope.label("batch"), scope.label("products")
+    if batch > 1:
+        index = Val(f"%{scope.label('b')}", "i64")
+        main.lines.append(f"  br label %{head}")
+        main.open(head)
+        main.lines.append(f"  {index.text} = phi i64 [0, %{before}], [{index.text}.n, %{head}]")
+    c, given = scope.builder(), []
+    for place, count in zip(places, counts, strict=True):
+        at = c.binary("mul", index, number(count, "i64"))
+        text = f"getelementptr {place.type}, ptr {place.target.pointer}, {at}"
+        given.append(f"ptr {c.put(text, 'ptr', 0, 0).text}")
+    main.lines.append(f"  call void {symbol}({', '.join(given)})")
+    if batch > 1:
+        main.lines += [
+            f"  {index.text}.n = add nuw nsw i64 {index.text}, 1",
+            f"  {index.text}.more = icmp ult i64 {index.text}.n, {batch}",
+            f"  br i1 {index.text}.more, label %{head}, label %{done}",
+        ]
+        main.open(done)
 
 
 def tile(features: Features, type_: str) -> tuple[int, int]:
@@ -63,11 +79,8 @@ def _text(output: Output, name: str, m: int, n: int, k: int, source: str, type_:
     rows, columns = tile(output.features, type_)
     columns = min(columns, n)
     full = m // rows * rows
-    lines = [
-        f"define internal void @{name}(ptr noalias %a, ptr noalias %b, ptr noalias %c) "
-        "noinline nounwind {",
-        "entry:",
-    ]
+    given = "ptr noalias %a, ptr noalias %b, ptr noalias %c"
+    lines = [f"define internal void @{name}({given}) noinline nounwind {{", "entry:"]
     parts = [(0, full, rows)] if full else []
     if full < m:
         parts.append((full, m, m - full))
@@ -142,6 +155,7 @@ class _Panel:
         i, k, kind, columns = self.i, self.k, self.kind, self.columns
         source = vector(self.source, columns)
         size = WIDTHS[self.source] // 8
+        zeros = f"<{columns} x i32> zeroinitializer"
         found = [
             f"  %k{i}.row = mul i64 %k{i}.at, {self.n}",
             f"  %k{i}.off = add i64 %k{i}.row, %j{i}.at",
@@ -165,8 +179,7 @@ class _Panel:
             one = f"{a}.w" if widened else f"{a}.x"
             found += [
                 f"  {a}.1 = insertelement {kind} poison, {self.type} {one}, i32 0",
-                f"  {a} = shufflevector {kind} {a}.1, {kind} poison, "
-                f"<{columns} x i32> zeroinitializer",
+                f"  {a} = shufflevector {kind} {a}.1, {kind} poison, {zeros}",
                 *self._accumulate(r, a, strip),
             ]
         return found
@@ -181,10 +194,8 @@ class _Panel:
         if self.output.fusion and self.output.features.has("fma"):
             short = f"v{self.columns}f{WIDTHS[self.type]}"
             self.output.declares.add(f"declare {kind} @llvm.fma.{short}({kind}, {kind}, {kind})")
-            return [
-                f"  %n{i}.{r} = call {kind} @llvm.fma.{short}"
-                f"({kind} {a}, {kind} {b}, {kind} %t{i}.{r})"
-            ]
+            given = f"{kind} {a}, {kind} {b}, {kind} %t{i}.{r}"
+            return [f"  %n{i}.{r} = call {kind} @llvm.fma.{short}({given})"]
         return [
             f"  %m{i}.{r} = fmul {kind} {a}, {b}",
             f"  %n{i}.{r} = fadd {kind} %t{i}.{r}, %m{i}.{r}",
@@ -193,9 +204,6 @@ class _Panel:
 
 def _round_half(scope: Scope, step: Dot) -> None:
     """An f16 accumulator is kept in f32 while products are added, then rounded."""
-    from teenyc.backend.cpu.memory import load, store
-    from teenyc.backend.cpu.text import Section, Val, number
-
     main, count = scope.main, prod(step.out.shape)
     lanes = min(32, count)
     head, done, before = scope.label("round"), scope.label("rounded"), main.label
@@ -213,5 +221,4 @@ def _round_half(scope: Scope, step: Dot) -> None:
         f"  {index.text}.more = icmp ult i64 {index.text}.n, {more.text}",
         f"  br i1 {index.text}.more, label %{head}, label %{done}",
     ]
-    assert isinstance(main, Section)
     main.open(done)

@@ -1,4 +1,4 @@
-"""Computing values inside of a nest: each where a root asks for it, once for each place it is seen at.
+"""Computing values inside of a nest: each where a root asks for it, once for each way it is seen.
 
 A value is seen through a tuple of the nest's axes, one for each of its own (views are nothing but
 other tuples). What differs from lane to lane becomes a vector, everything else a scalar as far out
@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 from teenyc.backend.cpu.arena import Place, row_major
 from teenyc.backend.cpu.builder import memory_type
 from teenyc.backend.cpu.checks import check, within
+from teenyc.backend.cpu.inline import inline
 from teenyc.backend.cpu.memory import (
     all_lanes,
     gather,
-    load,
     guarded_load,
+    load,
     masked_load,
     pointer,
     scatter,
     store,
 )
-from teenyc.backend.cpu.inline import inline
 from teenyc.backend.cpu.nest import FIRST, LAST, NO_AXIS, Nest
 from teenyc.backend.cpu.structure import (
     BROADCAST,
@@ -37,9 +37,9 @@ from teenyc.backend.cpu.structure import (
     SPLAT,
     TRANS,
     VIEWS,
+    refusal,
 )
 from teenyc.backend.cpu.text import WIDTHS, Section, Val, number, vector
-from teenyc.codes import E0803
 from teenyc.ops import arith, arrays, compare
 from teenyc.types import shape_of
 
@@ -158,7 +158,7 @@ class Evaluator:
             assert place is not None
             return self.read(place, seen, shape_of(value.type))
         if op.opdef.cpu is None:
-            raise E0803.error(op=op.name)
+            raise refusal(op)
         self.scope.work += op.opdef.cost * self.elements
         return op.opdef.cpu(self.c, op, *operands)  # type: ignore[no-any-return]
 
@@ -199,7 +199,7 @@ class Evaluator:
         return self.c.decode(found, "i1") if place.element == "i1" else found
 
     def _gather(self, op: Operation, seen: Seen, index: Val) -> Val:
-        """Elements of a place that `index` picks along one axis; the nearest where it is outside."""
+        """Elements of a place that `index` picks along an axis; the nearest where it is outside."""
         place = self.scope.place(op.operands[0])
         assert place is not None
         self.scope.arena.touch(place)
@@ -231,8 +231,10 @@ class Evaluator:
     def address(
         self, place: Place, seen: Seen, shape: tuple[int, ...] | None = None
     ) -> tuple[str, int | None, int]:
-        """A pointer to the (first lane's) element, elements from lane to lane (None: one for all),
-        and the level of the access."""
+        """A pointer to the (first lane's) element, and how it is used.
+
+        That is: elements from lane to lane (None: one for all), and the level of the access.
+        """
         strides = place.strides if shape is None else row_major(shape)
         terms, step = [], None
         for axis, stride in zip(seen, strides, strict=True):

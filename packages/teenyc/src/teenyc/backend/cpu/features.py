@@ -73,7 +73,7 @@ def _host() -> Features:
     triple, cpu, found = llvm.host()
     names = {name for name, present in found.items() if present}
     flags = ",".join(f"{'+' if present else '-'}{name}" for name, present in sorted(found.items()))
-    if triple.startswith("aarch64") or triple.startswith("arm64"):
+    if triple.startswith(("aarch64", "arm64")):
         known = _IMPLIED["aarch64"]
     else:
         known = frozenset(names & (_IMPLIED["x86-64-v4"]))

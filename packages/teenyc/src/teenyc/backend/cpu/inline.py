@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from teenyc.backend.cpu.structure import SCF_IF
+from teenyc.backend.cpu.structure import SCF_IF, refusal
 from teenyc.backend.cpu.text import Val
-from teenyc.codes import E0803
 
 if TYPE_CHECKING:
     from teenyc.backend.cpu.builder import Builder
-    from teenyc.ir.core import Block, Region
+    from teenyc.ir.core import Block, Operation, Region
 
 
 def is_inlined(region: Region) -> bool:
@@ -22,8 +21,8 @@ def is_inlined(region: Region) -> bool:
     return all(op.opdef.cpu is not None or op.opdef is SCF_IF for op in _body(region.block))
 
 
-def _body(block: Block) -> list:  # type: ignore[type-arg]
-    found = []
+def _body(block: Block) -> list[Operation]:
+    found: list[Operation] = []
     for op in block.ops[:-1]:
         found.append(op)
         for region in op.regions:
@@ -45,7 +44,7 @@ def _run(c: Builder, block: Block, values: dict[int, Val]) -> list[Val]:
             for i, result in enumerate(op.results):
                 values[id(result)] = c.select(condition, sides[0][i], sides[1][i])
         elif op.opdef.cpu is None:
-            raise E0803.error(op=f"{op.name}` inside of a function of scalars, `{op.name}")
+            raise refusal(op)
         else:
             operands = [values[id(x)] for x in op.operands]
             values[id(op.result)] = op.opdef.cpu(c, op, *operands)

@@ -1,8 +1,8 @@
 """A module of the IR as LLVM IR text: the entry point's ABI, its loop over programs, its body.
 
-`i32 @<kernel>_entry_point(ptr args, i64 begin, i64 end, ptr arena)` runs the programs begin..end-1 of
-the grid, counted x first. `args` are slots of 8 bytes: the parameters, the grid (x, y, z), flags,
-extents, error record.
+`i32 @<kernel>_entry_point(ptr args, i64 begin, i64 end, ptr arena)` runs the programs begin..end-1
+of the grid, counted x first, and returns 1 where a check failed. `args` are slots of 8 bytes: the
+parameters, the grid (x, y, z), flags, extents, error record.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NANOSECONDS = 0.012  # an addition of one lane, loads and stores included, in ve
 
 
 class Lowered(NamedTuple):
-    """The text, the bytes of the arena, the estimated work of a program, and the dump of clusters."""
+    """The text, the bytes of the arena, the work of a program in ns, and the dump of clusters."""
 
     text: str
     arena_bytes: int

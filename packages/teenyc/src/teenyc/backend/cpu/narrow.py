@@ -1,5 +1,6 @@
-"""Floats narrower than 32 bits: rounding, their bits in memory, and roundings that must not happen
-twice. All are integer operations but where the hardware converts halves.
+"""Floats narrower than 32 bits: rounding (once), and their bits in memory.
+
+All are integer operations but where the hardware converts halves.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """`Nest`: one cluster as a loop nest. Here: its loops, its sections, and how they are put together.
 
-Sections from outside in: `main` (level 0), one for each loop, and on top the strip's body. Before the
-body stands the test whether all lanes of all its masked accesses are on; where they are not, `fill`
-brings what is on into slots that the body reads instead, and `drain` carries the results out.
+Sections from outside in: `main` (level 0), one for each loop, and on top the strip's body. Before
+the body stands the test whether all lanes of all its masked accesses are on; where they are not,
+`fill` brings what is on into slots that the body reads instead, and `drain` carries results out.
 """
 
 from __future__ import annotations
@@ -224,9 +224,8 @@ def choose_strip(scope: Scope, cluster: Cluster) -> int:
     placed = lambda v: scope.place(v) is not None and id(v) not in own  # noqa: E731
     pointers = [root.op.operands[0] for root in roots if isinstance(root, Store)]
     for root in cluster.roots:
-        for op in scope.classes.lazy(root.values, placed):
-            if op.name == "tt.load":
-                pointers.append(op.operands[0])
+        lazy = scope.classes.lazy(root.values, placed)
+        pointers += [op.operands[0] for op in lazy if op.name == "tt.load"]
     for pointer in pointers:
         if shape_of(pointer.type) != shape:
             continue

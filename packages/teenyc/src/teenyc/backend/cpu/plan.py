@@ -45,9 +45,11 @@ from teenyc.backend.cpu.structure import (
     SCF_IF,
     SPLIT,
     STORE,
+    STRUCTURAL,
     TERMINATORS,
     UNSPLAT,
     VIEWS,
+    refusal,
 )
 from teenyc.ir.opdef import Effects
 from teenyc.ops import arrays
@@ -90,7 +92,8 @@ class _BlockPlan:
         self.now = 0
 
     def run(self, targets: Sequence[tuple[Value, Place]]) -> list[Step]:
-        for self.now, op in enumerate(self.block.ops):
+        for now, op in enumerate(self.block.ops):
+            self.now = now
             self._visit(op)
         self.now = len(self.block.ops)
         moved: list[Write] = []
@@ -140,11 +143,15 @@ class _BlockPlan:
             self._visit_serial(op)
         elif not any(map(is_tensor, (*op.operands, *op.results))):
             self._visit_scalar(op)
+        elif not op.results:
+            raise refusal(op)  # nothing would ask for it
 
     def _visit_scalar(self, op: Operation) -> None:
         waits = any(id(x) in self.pending for x in op.operands)
         reads = op.opdef is LOAD and self.open is not None and self.open.stores
-        if Effects.WRITE in op.opdef.effects:
+        if op.opdef.cpu is None and op.opdef not in STRUCTURAL:
+            raise refusal(op)
+        if op.opdef is STORE or op.opdef in ATOMICS:
             self._flush()
             self._settle_loads([op])
         elif waits or reads:
@@ -254,7 +261,7 @@ class _BlockPlan:
                     self._add(Write(value, current), current.shape)
         self._flush()
         if any(Effects.WRITE in inner.opdef.effects for inner in op.walk()):
-            stores = [inner for inner in op.walk() if Effects.WRITE in inner.opdef.effects]
+            stores = [x for x in op.walk() if x.opdef is STORE or x.opdef in ATOMICS]
             self._settle_loads(stores)
         from teenyc.backend.cpu.regions import plan_regions
 

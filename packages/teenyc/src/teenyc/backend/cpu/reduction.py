@@ -1,4 +1,4 @@
-"""Reductions inside of a nest, in the order that ops/reduce.py fixes for every target but the GPU."""
+"""Reductions inside of a nest, in the order that ops/regions.py fixes for all but the GPU."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def combine(c: Builder, region: Region, left: list[Val], right: list[Val]) -> li
 
 
 class Reduction:
-    """One reduction: `prepare` computes its operands, `accumulate` combines them, `finish` stores."""
+    """A reduction: `prepare` computes operands, `accumulate` combines, `finish` stores."""
 
     def __init__(self, evaluator: Evaluator, root: Reduce | Scan) -> None:
         self.e = evaluator

@@ -1,4 +1,4 @@
-"""Planning of loops and conditionals: the places of what they carry, and which are updated in place."""
+"""Planning of loops and conditionals: the places of what they carry, what is updated in place."""
 
 from __future__ import annotations
 

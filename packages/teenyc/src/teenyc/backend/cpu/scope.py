@@ -64,4 +64,6 @@ class Scope:
         """Compute an elementwise operation on scalars."""
         assert op.opdef.cpu is not None
         operands = [self.scalar(x) for x in op.operands]
-        self.scalars[id(op.result)] = op.opdef.cpu(self.builder(), op, *operands)
+        found = op.opdef.cpu(self.builder(), op, *operands)
+        if op.results:
+            self.scalars[id(op.result)] = found

@@ -1,7 +1,14 @@
-"""Which records the back end treats by their structure; all others are elementwise, by their `cpu`."""
+"""Which records the back end treats by their structure; all others are elementwise (`cpu`).
+
+A record that is neither has no code here, and `refusal` says so where a kernel uses it.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from teeny_macros.source import Span
+from teenyc.codes import E0803
 from teenyc.ops.atomic import ATOMIC_CAS, ATOMIC_LOAD, ATOMIC_RMW, ATOMIC_STORE
 from teenyc.ops.control import (
     MAP_RETURN,
@@ -33,6 +40,50 @@ from teenyc.ops.shape import (
     UNSPLAT,
 )
 
+__all__ = [
+    "ATOMICS",
+    "ATOMIC_CAS",
+    "ATOMIC_LOAD",
+    "ATOMIC_RMW",
+    "ATOMIC_STORE",
+    "BROADCAST",
+    "CAT",
+    "DOT",
+    "EXPAND_DIMS",
+    "GATHER",
+    "HISTOGRAM",
+    "JOIN",
+    "LAZY",
+    "LOAD",
+    "MAKE_RANGE",
+    "MAP_ELEMENTWISE",
+    "MAP_RETURN",
+    "REDUCE",
+    "REDUCE_RETURN",
+    "REGIONS",
+    "RESHAPE",
+    "SCAN",
+    "SCAN_RETURN",
+    "SCF_CONDITION",
+    "SCF_FOR",
+    "SCF_IF",
+    "SCF_WHILE",
+    "SCF_YIELD",
+    "SPLAT",
+    "SPLIT",
+    "STORE",
+    "STRUCTURAL",
+    "TERMINATORS",
+    "TRANS",
+    "TT_RETURN",
+    "UNSPLAT",
+    "VIEWS",
+    "refusal",
+]
+
+if TYPE_CHECKING:
+    from teenyc.ir.core import Operation
+
 # Other places of the same elements: they are read through, never computed.
 VIEWS = frozenset((SPLAT, EXPAND_DIMS, BROADCAST, TRANS))
 TERMINATORS = frozenset(
@@ -51,3 +102,10 @@ STRUCTURAL = (
     | {MAKE_RANGE, RESHAPE, STORE, REDUCE, DOT, SCAN, MAP_ELEMENTWISE, HISTOGRAM}
     | {UNSPLAT, JOIN, CAT, SPLIT}
 )
+
+
+def refusal(op: Operation) -> Exception:
+    """The error of an operation that has no code for a CPU."""
+    loc = op.loc
+    span = Span.point(loc.file, loc.line, loc.column) if loc.file else None
+    return E0803.at(span, op=op.name)
