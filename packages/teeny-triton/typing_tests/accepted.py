@@ -12,6 +12,7 @@ from teeny_macros import device, kernel
 from teeny_triton import (
     R1,
     R2,
+    R3,
     Axis,
     Const,
     DeviceArray,
@@ -24,6 +25,8 @@ from teeny_triton import (
     Rank,
     Tensor,
     bf16,
+    f8e4m3,
+    f8e5m2,
     f16,
     f32,
     f64,
@@ -317,7 +320,7 @@ def integers(x_ptr: Ptr[i32], m_ptr: Ptr[i1], BLOCK: Const[int]) -> None:
     odd = (cols % 2 == 1) | (cols >> 1 == 3) ^ (cols & 7 < 2)
     ones = tl.where(odd, 1, 0)
     tl.store(x_ptr + cols, (ones + 1) << 2, mask=odd & ~(cols == 7))
-    tl.store(x_ptr + 1, tl.sum(ones, axis=0) + odd.sum())
+    tl.store(x_ptr + 1, tl.sum(ones, axis=0) + odd.sum().to(i32))
     tl.store(x_ptr + (1 + cols), -cols // 3 - abs_(cols))
     tl.store(x_ptr + BLOCK, 1 - tl.program_id(0))
     tl.store(m_ptr + cols, odd)
@@ -395,12 +398,69 @@ def shapes(x_ptr: Ptr[f32], M: Const[int], N: Const[int]) -> None:
     tile: Tensor[f32, R2] = tl.broadcast_to(line[None, :], (M, N))
     again: Tensor[f32, R2] = tl.broadcast_to(tl.expand_dims(line, 0), M, N)
     same: Tensor[f32, R2] = line.expand_dims(0).broadcast_to(M, N)
-    back: Tensor[f32, R2] = tl.broadcast(line[None, :], tile)
+    back, _ = tl.broadcast(line[None, :], tile)
     cube = tile[:, None, :]
     flat: Tensor[f32, R2] = tl.sum(cube, axis=1)
     turned = tl.trans(tile + again + same + back + flat).T.trans(1, 0)
     zero = tl.zeros(turned.shape, turned.dtype)
     tl.store(x_ptr + tl.arange(0, M), tl.sum(turned + zero, axis=1))
+
+
+@device
+def plus(a: f32, b: f32) -> f32:
+    return a + b
+
+
+@device
+def longest(a: f32, i: i32, b: f32, j: i32) -> tuple[f32, i32]:
+    return tl.where(a > b, a, b), tl.where(a > b, i, j)
+
+
+@kernel
+def combined(x_ptr: Ptr[f32], i_ptr: Ptr[i32], BLOCK: Const[int]) -> None:
+    o = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + o[:, None] * BLOCK + o[None, :])
+    total: Tensor[f32, R1] = tl.reduce(x, 1, plus)
+    product: f32 = total.reduce(0, lambda a, b: a * b)
+    kept: Tensor[f32, R2] = tl.reduce(x, 0, tl.maximum, keep_dims=True)
+    top, place = tl.reduce((total, o), 0, longest)
+    value, index = tl.max(x, 1, return_indices=True)
+    first: i32 = tl.argmax(total, 0)
+    lines: Tensor[i32, R1] = x.argmin(axis=-1) + index
+    sums: Tensor[f32, R2] = tl.cumsum(x, axis=1) + x.cumprod(0, reverse=True) + kept
+    counted: Tensor[u32, R1] = (total > 0).cumsum()
+    state: Tensor[f32, R2] = tl.associative_scan(x, 1, plus, reverse=True)
+    tl.store(x_ptr + o, tl.sort(total) + tl.topk(total, 4) + total.flip() + value)
+    tl.store(i_ptr + o, tl.histogram(o, 16, mask=o < 3) + lines + counted.to(i32) + place)
+    tl.store(x_ptr, product + top + f32(first) + tl.sum(sums + state))
+    picked: Tensor[f32, R1] = tl.gather(total, o, 0)
+    tl.store(x_ptr + o, tl.map_elementwise(lambda a: a if a > 0 else -a, picked))
+
+
+@kernel
+def rearranged(x_ptr: Ptr[f32], BLOCK: Const[int]) -> None:
+    o = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + o)
+    cube: Tensor[f32, R3] = x.reshape(4, 2, BLOCK // 8)
+    flat: Tensor[f32, R1] = tl.ravel(cube) + tl.view(cube, (BLOCK,)) + cube.permute(2, 0, 1).ravel()
+    pair: Tensor[f32, R2] = tl.join(x, flat)
+    left, right = pair.split()
+    low, high = tl.split(tl.join(tl.sum(left), tl.sum(right)))
+    tl.store(x_ptr + o, tl.squeeze(tl.unsqueeze(right, 1), 1) + tl.interleave(x, x)[:, None].sum(1))
+    tl.store(x_ptr + o, tl.cat(x, x, dim=0) + low + high)
+
+
+@kernel
+def small_products(
+    x_ptr: Ptr[f8e4m3], y_ptr: Ptr[f8e5m2], s_ptr: Ptr[u8], out_ptr: Ptr[f32], BLOCK: Const[int]
+) -> None:
+    o = tl.arange(0, BLOCK)
+    at = o[:, None] * BLOCK + o[None, :]
+    x, y, s = tl.load(x_ptr + at), tl.load(y_ptr + at), tl.load(s_ptr + at)
+    acc = tl.dot(x, y, max_num_imprecise_acc=32)
+    acc = tl.dot_scaled(x, s, "e4m3", y, None, "e5m2", acc)
+    batch: Tensor[f32, R3] = tl.dot(acc[None, :, :], acc[None, :, :], input_precision="bf16x6")
+    tl.store(out_ptr + at, tl.sum(batch, axis=0))
 
 
 @kernel

@@ -124,7 +124,7 @@ def masks(x: Ptr[f32], o: Offsets, o2: Tensor[i32, R2], v: Vector, m: Mask, k: M
 
 
 def products(a: Tensor[f16, R2], b: Tensor[bf16, R2], v: Tensor[f16, R1], c: Ptr[f16], o: Tensor[i32, R2]) -> None:
-    tl.dot(a, b)  # operands of two dtypes  # E: misc | reportArgumentType reportCallIssue
+    tl.dot(a, b)  # operands of two dtypes  # E: arg-type | reportArgumentType reportCallIssue
     tl.dot(a, a, a)  # an f16 accumulator  # E: arg-type | reportArgumentType reportCallIssue
     tl.dot(a, v)  # an operand of rank 1  # E: arg-type | reportArgumentType reportCallIssue
     tl.store(c + o, tl.dot(a, a))  # the product is f32  # E: misc | reportArgumentType reportCallIssue
@@ -180,3 +180,13 @@ def launches(s: DeviceArray[f32], h: DeviceArray[f16], k: DeviceArray[i32], a: n
     add[(1, 1, 1, 1)](s, s, s, 4, BLOCK=4)  # four axes  # E: - | -
     add.on(lambda meta: meta["BLOCK"] / 2)  # a float grid from a function  # E: - | -
     add.instantiate(D=f32, BLOCKSIZE=4)  # no such name: checked at run time  # E: - | -
+
+
+def combining(v: Vector, m: Matrix, o: Offsets, x: Ptr[f32]) -> None:
+    tl.argmax(v, 1)  # no such axis  # E: call-overload | reportArgumentType reportCallIssue
+    tl.argmax(v)  # no axis at all  # E: call-overload | reportCallIssue
+    tl.store(x, tl.argmax(v, 0))  # an index stored as a value  # E: misc | reportArgumentType reportCallIssue
+    tl.reduce(v, 0, lambda a, b: a > b)  # a comparison does not combine  # E: call-overload | reportArgumentType reportCallIssue
+    tl.histogram(v, 16)  # floats have no bins  # E: type-var | reportArgumentType
+    tl.gather(m, o, 0)  # an index of another rank  # E: call-overload | reportArgumentType reportCallIssue
+    tl.join(v, o)  # two dtypes  # E: misc | reportArgumentType reportCallIssue
