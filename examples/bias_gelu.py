@@ -1,18 +1,19 @@
-"""Bias, GELU and residual in one pass over two-dimensional tiles: out = residual + gelu(x + bias)."""
+"""Bias, GELU and residual in one pass over tiles: out = residual + gelu(x + bias)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from teeny_macros import device as device_function
-from teeny_macros import kernel
 
 import teeny_triton as tl
+from teeny_macros import device as device_function
+from teeny_macros import kernel
 from teeny_triton import R2, Axis, Const, Float, Ptr, Tensor, f32, i32
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
     from teeny_macros.protocol import Device
 
 D = TypeVar("D", bound=Float)
@@ -23,7 +24,7 @@ BLOCK_N = 128
 
 @device_function
 def gelu(x: Tensor[f32, R2]) -> Tensor[f32, R2]:
-    """GELU, tanh form (Hendrycks and Gimpel 2016, eq. 2), by 0.5 (1 + tanh(z)) = 1 / (1 + exp(-2 z))."""
+    """GELU, tanh form (Hendrycks and Gimpel 2016): 0.5 (1 + tanh(z)) = 1 / (1 + exp(-2 z))."""
     z = 0.7978845608028654 * (x + 0.044715 * x * x * x)
     return x / (1.0 + tl.exp(-2.0 * z))
 
@@ -53,8 +54,9 @@ def bias_gelu_residual(
 def run(
     device: Device, x: NDArray[Any], bias: NDArray[Any], residual: NDArray[Any], dtype: str
 ) -> NDArray[Any]:
-    """`residual + gelu(x + bias)`; `x` and `residual` of shape (rows, columns), `bias` (columns,)."""
-    (m, n), out = x.shape, device.buffer(x.shape, dtype)
+    """`residual + gelu(x + bias)`; `x` and `residual` are (rows, columns), `bias` (columns,)."""
+    m, n = map(int, x.shape)
+    out = device.buffer(x.shape, dtype)
     x_dev, bias_dev, residual_dev = (device.buffer(a.shape, dtype) for a in (x, bias, residual))
     for buffer, array in ((x_dev, x), (bias_dev, bias), (residual_dev, residual)):
         buffer.copy_from(array)
@@ -78,8 +80,11 @@ def reference(x: NDArray[Any], bias: NDArray[Any], residual: NDArray[Any]) -> ND
 def tolerance(
     x: NDArray[Any], bias: NDArray[Any], residual: NDArray[Any], eps: float, tiny: float
 ) -> NDArray[np.float64]:
-    """u = 2^-24. The exponent 2z is off by 8 u |2z| (and inherits u |x| from the sum x + bias), exp by
-    that and 3 u, the sum and the division by 4 u; then the rounding to the output."""
+    """The errors of the steps, in units of f32 rounding (u = 2^-24), and that of the output.
+
+    The exponent 2z is off by 8 u |2z| (and inherits u |x| from the sum x + bias), exp by that and
+    3 u, the sum and the division by 4 u.
+    """
     v = x.astype(np.float64) + bias.astype(np.float64)
     u = 2.0**-24
     two_z = 2 * np.abs(np.sqrt(2 / np.pi) * (v + 0.044715 * v**3))

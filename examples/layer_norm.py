@@ -1,17 +1,18 @@
-"""Layer norm, forward: mean and variance of a row in f32, in two passes over a row held in one block."""
+"""Layer norm, forward: mean and variance in f32, in two passes over a row held in one block."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from teeny_macros import kernel
 
 import teeny_triton as tl
+from teeny_macros import kernel
 from teeny_triton import Axis, Const, Float, Ptr, f32, i32
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
     from teeny_macros.protocol import Device
 
 D = TypeVar("D", bound=Float)
@@ -47,7 +48,7 @@ def layer_norm_forward(
 def run(
     device: Device, x: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any], dtype: str
 ) -> NDArray[Any]:
-    """Layer norm of `x`, shape (rows, columns), over its columns; `weight` and `bias` of shape (columns,)."""
+    """Layer norm of `x` (rows, columns) over its columns; `weight` and `bias` are (columns,)."""
     rows, cols = x.shape
     src, out = device.buffer(x.shape, dtype), device.buffer(x.shape, dtype)
     w, b = device.buffer(cols, dtype), device.buffer(cols, dtype)
@@ -72,9 +73,11 @@ def reference(x: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any]) -> NDAr
 def tolerance(
     x: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any], eps: float, tiny: float
 ) -> NDArray[np.float64]:
-    """u = 2^-24. The mean of n values is off by at most n u mean|x|; the centred value inherits that; the
-    variance is a sum of n squares (n u, relative) of such values; rsqrt and the products add 8 u; then the
-    rounding to the output."""
+    """The errors of the steps, in units of f32 rounding (u = 2^-24), and that of the output.
+
+    The mean of n values is off by at most n u mean|x|; the centered value inherits that; the
+    variance is a sum of n squares (n u, relative) of such values; rsqrt and the products add 8 u.
+    """
     z, w, b = (a.astype(np.float64) for a in (x, weight, bias))
     n, u = x.shape[1], 2.0**-24
     centered = z - z.mean(axis=1, keepdims=True)
@@ -82,5 +85,7 @@ def tolerance(
     off = (n + 2) * u * np.abs(z).mean(axis=1, keepdims=True)
     relative = (n + 8) * u + off * scale
     normal = np.abs(centered) * scale
-    bound: NDArray[np.float64] = np.abs(w) * (normal * relative + off * scale + 4 * u * np.abs(z) * scale)
-    return bound + (np.abs(normal * w) + np.abs(b)) * (2 * u) + np.abs(reference(x, weight, bias)) * eps + tiny
+    bound = np.abs(w) * (normal * relative + off * scale + 4 * u * np.abs(z) * scale)
+    bound += (np.abs(normal * w) + np.abs(b)) * (2 * u)
+    result: NDArray[np.float64] = bound + np.abs(reference(x, weight, bias)) * eps + tiny
+    return result

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from teeny_macros import kernel
 
 import teeny_triton as tl
+from teeny_macros import kernel
 from teeny_triton import Axis, Const, Float, Ptr, f32, i32
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
     from teeny_macros.protocol import Device
 
 D = TypeVar("D", bound=Float)
@@ -57,25 +58,29 @@ def run(device: Device, x: NDArray[Any], dtype: str) -> NDArray[Any]:
 
 
 def reference(x: NDArray[Any]) -> NDArray[np.float64]:
-    """max + log(sum(exp(x - max))) over axis 0, in f64."""
+    """The same in f64: max + log(sum(exp(x - max))) over axis 0."""
     z = x.astype(np.float64)
     if not z.size:
-        return np.full(x.shape[1], -np.inf)  # the log of an empty sum
+        return np.full((x.shape[1],), -np.inf)  # the log of an empty sum
     highest = z.max(axis=0)
     result: NDArray[np.float64] = highest + np.log(np.exp(z - highest).sum(axis=0))
     return result
 
 
 def tolerance(x: NDArray[Any], eps: float, tiny: float) -> NDArray[np.float64]:
-    """u = 2^-24. The sum of m terms, rescaled m / BLOCK_M times: relative (2 m + d + 8) u, where d is the
-    spread of a column (2^(d log2 e) inherits d u); log turns that into an absolute error; then the last
-    addition and log's own 2 ulp."""
+    """The errors of the steps, in units of f32 rounding (u = 2^-24).
+
+    The sum of m terms, rescaled m / BLOCK_M times: relative (2 m + d + 8) u, where d is the spread
+    of a column (2^(d log2 e) inherits d u); log turns that into an absolute error; then the last
+    addition and log's own 2 ulp.
+    """
     del eps, tiny
     z = x.astype(np.float64)
     if not z.size:
-        return np.zeros(x.shape[1])
+        return np.zeros((x.shape[1],))
     u = 2.0**-24
     spread = z.max(axis=0) - z.min(axis=0)
     value = np.abs(reference(x))
-    bound: NDArray[np.float64] = u * (2 * x.shape[0] + 2 * spread + 16) + 4 * u * (value + np.abs(z.max(axis=0)))
+    of_sum = 2 * x.shape[0] + 2 * spread + 16
+    bound: NDArray[np.float64] = u * (of_sum + 4 * (value + np.abs(z.max(axis=0))))
     return bound

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from teeny_macros import kernel
 
 import teeny_triton as tl
+from teeny_macros import kernel
 from teeny_triton import Axis, Const, Num, Ptr, i32
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
     from teeny_macros.protocol import Device
 
 D = TypeVar("D", bound=Num)
@@ -39,8 +40,8 @@ def masked_copy(
 
 
 def run(device: Device, x: NDArray[Any], dtype: str) -> NDArray[Any]:
-    """A copy of `x`, shape (m, n), into rows that are 7 elements longer; the pad is cut off again."""
-    m, n = x.shape
+    """A copy of `x` (m, n) into rows that are 7 elements longer; the pad is cut off again."""
+    m, n = map(int, x.shape)
     src, dst = device.buffer((m, n), dtype), device.buffer((m, n + 7), dtype)
     src.copy_from(x)
     grid = (tl.cdiv(m, BLOCK_M), tl.cdiv(n, BLOCK_N))

@@ -1,18 +1,19 @@
-"""Matrix product in tiles: f16, bf16 or f32 inputs, an f32 accumulator, programs grouped for the cache."""
+"""Matrix product in tiles with an f32 accumulator; programs are grouped for the cache."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from teeny_macros import device as device_function
-from teeny_macros import kernel
 
 import teeny_triton as tl
+from teeny_macros import device as device_function
+from teeny_macros import kernel
 from teeny_triton import Axis, Const, MmaFloat, Ptr, f32, i32
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
     from teeny_macros.protocol import Device
 
 H = TypeVar("H", bound=MmaFloat)
@@ -21,10 +22,8 @@ BLOCK = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32, "GROUP": 8}
 
 
 @device_function
-def grouped(
-    pid: i32, tiles_m: i32 | int, tiles_n: i32 | int, GROUP: Const[int]
-) -> tuple[i32, i32]:
-    """Walk GROUP rows of tiles before the next column, so that tiles of B are met again while cached."""
+def grouped(pid: i32, tiles_m: i32 | int, tiles_n: i32 | int, GROUP: Const[int]) -> tuple[i32, i32]:
+    """Walk GROUP rows of tiles before the next column: tiles of B are met again while cached."""
     width = GROUP * tiles_n
     first = (pid // width) * GROUP
     size = tl.minimum(tiles_m - first, GROUP)
@@ -66,7 +65,7 @@ def matmul(
 
 def run(device: Device, a: NDArray[Any], b: NDArray[Any], dtype: str) -> NDArray[Any]:
     """`a @ b`, shapes (m, k) and (k, n)."""
-    (m, k), n = a.shape, b.shape[1]
+    m, k, n = map(int, (*a.shape, b.shape[1]))
     a_dev, b_dev, c_dev = (device.buffer(shape, dtype) for shape in ((m, k), (k, n), (m, n)))
     a_dev.copy_from(a)
     b_dev.copy_from(b)
@@ -84,8 +83,10 @@ def reference(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def tolerance(a: NDArray[Any], b: NDArray[Any], eps: float, tiny: float) -> NDArray[np.float64]:
-    """A sum of k products: (k + 2) u sum|a||b| in any order, u = 2^-23 since the tensor cores' adders
-    may truncate; then the rounding to the output."""
+    """A sum of k products: (k + 2) u sum|a||b| in any order, and the rounding to the output.
+
+    u is 2^-23, since the adders of tensor cores may truncate.
+    """
     size = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64))
     bound: NDArray[np.float64] = (a.shape[1] + 2) * 2.0**-23 * size + np.abs(reference(a, b)) * eps
     return bound + tiny

@@ -1,17 +1,18 @@
-"""Matrix product with an epilogue: out = relu(a @ b) * scale[:, None], while the tile is still at hand."""
+"""Matrix product with an epilogue: out = relu(a @ b) * scale[:, None], on the tile at hand."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from teeny_macros import kernel
 
 import teeny_triton as tl
+from teeny_macros import kernel
 from teeny_triton import Axis, Const, MmaFloat, Ptr, f32, i32
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
     from teeny_macros.protocol import Device
 
 H = TypeVar("H", bound=MmaFloat)
@@ -53,7 +54,7 @@ def run(
     device: Device, a: NDArray[Any], b: NDArray[Any], scale: NDArray[Any], dtype: str
 ) -> NDArray[Any]:
     """relu(a @ b) * scale[:, None] as f32; shapes (m, k), (k, n), (m,); `scale` is f32."""
-    (m, k), n = a.shape, b.shape[1]
+    m, k, n = map(int, (*a.shape, b.shape[1]))
     a_dev, b_dev = device.buffer((m, k), dtype), device.buffer((k, n), dtype)
     scale_dev, out = device.buffer(m, "f32"), device.buffer((m, n), "f32")
     for buffer, array in ((a_dev, a), (b_dev, b), (scale_dev, scale)):
@@ -75,8 +76,10 @@ def reference(a: NDArray[Any], b: NDArray[Any], scale: NDArray[Any]) -> NDArray[
 def tolerance(
     a: NDArray[Any], b: NDArray[Any], scale: NDArray[Any], eps: float, tiny: float
 ) -> NDArray[np.float64]:
-    """As for the plain product, times the scale, and one more rounding (u = 2^-23, tensor cores may
-    truncate)."""
+    """As for the plain product, times the scale, and one more rounding.
+
+    u is 2^-23, since the adders of tensor cores may truncate.
+    """
     del eps, tiny
     size = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64))
     bound: NDArray[np.float64] = (a.shape[1] + 4) * 2.0**-23 * size

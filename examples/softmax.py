@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from teeny_macros import kernel
 
 import teeny_triton as tl
+from teeny_macros import kernel
 from teeny_triton import Axis, Const, Float, Ptr, f32, i32
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
     from teeny_macros.protocol import Device
 
 D = TypeVar("D", bound=Float)
@@ -55,10 +56,10 @@ def reference(x: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def tolerance(x: NDArray[Any], eps: float, tiny: float) -> NDArray[np.float64]:
-    """Relative to the result, in units of f32 rounding (u = 2^-24), plus the rounding to the output.
+    """The errors of the steps, in units of f32 rounding (u = 2^-24), and that of the output.
 
-    exp(d) as 2^(d * log2 e): 2 ulp of the hardware and |d| u from the product; the sum of n terms: n u and
-    the largest of their own errors; the division: 2 ulp.
+    exp(d) as 2^(d * log2 e): 2 ulp of the hardware and |d| u from the product; the sum of n terms:
+    n u and the largest of their own errors; the division: 2 ulp.
     """
     y = reference(x)
     z = x.astype(np.float64)

@@ -1,7 +1,7 @@
 """Vector addition, end to end: the first kernel to read.
 
-Run `python examples/vector_add.py`. With an NVIDIA GPU it compiles to PTX and runs there; without one the
-same kernel is compiled for the CPU, on NumPy arrays. Either way it prints what it did.
+Run `python examples/vector_add.py`. With an NVIDIA GPU it compiles to PTX and runs there; without
+one the same kernel is compiled for the CPU. Either way it prints what it did.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from teeny_macros import Target, TeenyError, kernel
 
 import teeny_triton as tl
+from teeny_macros import Target, TeenyError, kernel
 from teeny_triton import Axis, Const, Num, Ptr, f32, i32
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
     from teeny_macros.protocol import Device
 
 D = TypeVar("D", bound=Num)
@@ -77,7 +78,7 @@ def pick_device() -> Device:
 
 
 def show_compiled() -> None:
-    """Compile for an H100/H200 (no GPU needed) and show where the PTX lies and how the MLIR begins."""
+    """Compile for an H100/H200 (no GPU needed); show where the PTX lies and how the MLIR begins."""
     from teeny_compiler import compile_kernel
 
     instance = vector_add.instantiate(D=f32, BLOCK_SIZE=BLOCK_SIZE)
