@@ -103,7 +103,7 @@ def test_workers_of_another_environment_are_not_used_again(
     teenyc: Fake, cache_dir: Path, make_instance: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compile_kernels([(make_instance(1), SM_90)], progress=False)
-    monkeypatch.setenv("FAKE_VERSION", "2.0")
+    monkeypatch.setenv("TRITON_OVERRIDE", "1")
     compile_kernels([(make_instance(2), SM_90)], progress=False)
     assert len(teenyc.calls("worker")) == 2
 

@@ -12,6 +12,11 @@ from teeny_macros.artifact import Artifact
 from teeny_macros.target import Target
 
 if TYPE_CHECKING:
+    from teeny_compiler.tuning.config import Config, Prune
+    from teeny_compiler.tuning.heuristics import heuristics
+    from teeny_compiler.tuning.result import Tuning
+    from teeny_compiler.tuning.store import export_tunings, load_tunings
+    from teeny_compiler.tuning.tuned import TunedKernel, autotune, tune
     from teeny_compiler.workers import compile_kernels
 
 __version__ = "0.1.0"
@@ -21,17 +26,35 @@ __all__ = [
     "Cache",
     "CompileOptions",
     "Compiler",
+    "Config",
+    "Prune",
     "Target",
     "Toolchain",
+    "TunedKernel",
+    "Tuning",
+    "autotune",
     "compile_kernel",
     "compile_kernels",
     "default_cache_dir",
+    "export_tunings",
     "find_teenyc",
+    "heuristics",
+    "load_tunings",
+    "tune",
 ]
 
 # What a launch of a cached kernel does not need is loaded when it is asked for.
 _LATER = {
+    "Config": "tuning.config",
+    "Prune": "tuning.config",
+    "TunedKernel": "tuning.tuned",
+    "Tuning": "tuning.result",
+    "autotune": "tuning.tuned",
     "compile_kernels": "workers",
+    "export_tunings": "tuning.store",
+    "heuristics": "tuning.heuristics",
+    "load_tunings": "tuning.store",
+    "tune": "tuning.tuned",
 }
 
 

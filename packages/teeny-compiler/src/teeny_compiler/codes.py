@@ -74,6 +74,24 @@ E0932 = code("E0932", "unreadable-binding", "`-D {given}` cannot be read: {reaso
 E0933 = code("E0933", "unknown-target", "`{given}` is not a target", ToolchainError)
 E0934 = code("E0934", "unreadable-limit", "`{given}` is not {wanted}", ToolchainError)
 
+# --- tuning ---------------------------------------------------------------------------------------
+E0940 = code("E0940", "unusable-tuning", "`{kernel}` cannot be tuned: {reason}", ToolchainError)
+E0941 = code(
+    "E0941",
+    "no-usable-config",
+    "none of the {count} configs of `{kernel}` can be used",
+    ToolchainError,
+)
+E0942 = code(
+    "E0942",
+    "tuned-value-given",
+    "`{name}` of `{kernel}` is chosen by its tuner, and the launch gives it",
+    ToolchainError,
+)
+E0943 = code(
+    "E0943", "unreadable-tunings", "`{path}` holds no tuning results: {reason}", ToolchainError
+)
+
 CODES: tuple[Code, ...] = tuple(
     value for value in list(globals().values()) if isinstance(value, Code)
 )

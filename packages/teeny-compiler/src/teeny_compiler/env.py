@@ -44,6 +44,9 @@ TEENYC_TIMEOUT = Variable(
 TEENY_LOG = Variable(
     "TEENY_LOG", "info", "what is said on standard error: `quiet`, `info` or `debug`"
 )
+TEENY_TUNED = Variable(
+    "TEENY_TUNED", "none", "files of tuning results to use, separated as the folders in PATH"
+)
 VARIABLES = (
     TEENYC_PATH,
     TEENYC_TOOLCHAIN,
@@ -52,6 +55,7 @@ VARIABLES = (
     TEENYC_BOUNDS_CHECKS,
     TEENYC_TIMEOUT,
     TEENY_LOG,
+    TEENY_TUNED,
 )
 
 # What must not reach teenyc: our caller's interactive settings, and what is passed as an option.

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _SECONDS_IDLE = 30.0
 _MOST = 16
+_THAT_MATTER = ("TEENYC_", "TRITON_", "MLIR_", "LLVM_", "PTXAS", "LD_", "PYTHON", "PATH")
 _TO_READ = 4000  # bytes of what a dead worker said last
 
 
@@ -87,7 +88,7 @@ def _compile_missing(
 ) -> None:
     from concurrent.futures import ThreadPoolExecutor, as_completed
 
-    count = min(len(wanted), workers or min(_cores(), _MOST))
+    count = min(len(wanted), workers or min(core_count(), _MOST))
     executor = ThreadPoolExecutor(max(count, 1), thread_name_prefix="teeny-compile")
     try:
         futures = {
@@ -111,7 +112,8 @@ def _compile_missing(
     _schedule_closing()
 
 
-def _cores() -> int:
+def core_count() -> int:
+    """How many cores this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
@@ -261,7 +263,7 @@ _warm = _Warm()
 
 def _run_warm(found: Toolchain, job: Job, work: str) -> Output:
     """Compile in a worker that waits, or in a new one. Raises as `runner.run_teenyc`."""
-    state = (found.path, versions.versions_of(found), sorted(env.for_teenyc().items()))
+    state = (found.path, versions.versions_of(found), _settings())
     with _warm.lock:
         stale = [] if _warm.state == state else _warm.idle
         if _warm.state != state:
@@ -279,6 +281,15 @@ def _run_warm(found: Toolchain, job: Job, work: str) -> Output:
                 _warm.idle.append(worker)
         if not keep:
             worker.close()
+
+
+def _settings() -> list[tuple[str, str]]:
+    """What of the environment may change what teenyc writes."""
+    return sorted(
+        (name, value)
+        for name, value in env.for_teenyc().items()
+        if name.startswith(_THAT_MATTER) and name != env.TEENYC_CACHE_DIR.name
+    )
 
 
 def close_workers() -> None:

@@ -129,6 +129,11 @@ class Kernel(SourceFunction, Generic[P]):
         """The device functions and kernels that this one uses, in the order of discovery."""
         return self._compose().helpers
 
+    @property
+    def launch_options(self) -> LaunchOptions:
+        """The launch options that hold where a launch says nothing."""
+        return self._options
+
     # --- launching -------------------------------------------------------------------------------
 
     def __getitem__(self, grid: Grid, /) -> Callable[P, None]:

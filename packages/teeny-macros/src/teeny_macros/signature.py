@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from teeny_macros.source import Span
 
 POINTER, SCALAR, CONST, UNTYPED = "pointer", "scalar", "const", "untyped"
+_TUNED = "Auto"  # the class of what `tl.auto()` returns
 
 
 class Parameter(NamedTuple):
@@ -92,6 +93,8 @@ def read_parameters(captured: Captured) -> tuple[Parameter, ...]:
         default = defaults.get(name, MISSING)
         if form.kind == CONST:
             default = unwrap_constexpr(default)
+        if dsl_name(type(default)) == _TUNED:
+            default = MISSING  # there is no value before a tuner has chosen one
         found.append(
             Parameter(
                 name, form.kind, form.dtype, default, form.variable, form.is_optional, passing
