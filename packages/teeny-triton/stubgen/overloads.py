@@ -19,6 +19,8 @@ NARROW = {
 }
 # `self` of a method that exists for some dtypes only. A protocol, because mypy does not check the
 # bound of a type variable in an explicit self type.
+# Classes whose methods are functions of places in memory.
+PLACES = ("BlockPtr[", "TensorDescriptor[")
 OF = {"N": "Of[Num]", "F": "Of[Float]", "I": "Of[Int]"}
 
 
@@ -35,6 +37,11 @@ def shape(rank: int) -> str:
     return f"tuple[{', '.join(['int'] * rank)}]"
 
 
+def scalars(rank: int) -> str:
+    """The type of one integer for each of `rank` sides, as a tuple."""
+    return f"tuple[{', '.join(['i32 | i64 | int'] * rank)}]"
+
+
 def axis(rank: int) -> str:
     """The type of an axis of a tensor of `rank`: a literal, so that checkers see it in range."""
     numbers = [*range(rank), *(-1 - number for number in range(rank))]
@@ -44,6 +51,7 @@ def axis(rank: int) -> str:
 def _expanded(text: str) -> str:
     text = re.sub(r"\bShape(\d)", lambda match: shape(int(match[1])), text)
     text = re.sub(r"\bAxis(\d)", lambda match: axis(int(match[1])), text)
+    text = re.sub(r"\bScalars(\d)", lambda match: scalars(int(match[1])), text)
     text = text.replace("AnyShape", "list[int] | Sides")
     return re.sub(r"\bMask\b", "Tensor[i1, R] | i1", text)
 
@@ -157,6 +165,10 @@ def as_method(method: Function, function: Function) -> Function:
         types = dict(rule.types)
         if first in types:
             receiver = types.pop(first)
+            if receiver.startswith(PLACES):
+                own = dict(types)
+                rules.append(replace(rule, types={"self": receiver, **own}))
+                continue
             if not receiver.startswith("Tensor["):
                 continue  # the scalar form: scalars have their own class
             receiver = receiver.partition(" | ")[0].replace("Any]", "R]").replace("[Any", "[E")

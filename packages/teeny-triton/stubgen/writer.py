@@ -93,6 +93,7 @@ from typing_extensions import deprecated
 # Written out above, in place of the class that the text has.
 _PROTOCOLS = {"Ptr"}
 _GENERIC = {"Tensor": "Tensor(Generic[E, R])", "PtrTensor": "PtrTensor(Generic[E, R])"}
+_GENERIC |= {name: f"{name}(Generic[E, R])" for name in ("BlockPtr", "TensorDescriptor")}
 
 
 def _docstring(doc: str, indent: str) -> list[str]:

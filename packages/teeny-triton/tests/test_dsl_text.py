@@ -233,6 +233,8 @@ def test_parameters_are_those_of_triton() -> None:
     for name, node in FUNCTIONS.items():
         if name in ("elem", "pointer_type"):  # one address space, and no constant pointers
             continue
+        if name in ("advance", "make_block_ptr") and name not in theirs:  # dropped in 3.9
+            continue
         names = [row for row in theirs[name] if not row.startswith("_") and row != "self"]
         own = [row for row, _ in parameters(node)]
         if node.args.vararg is not None:

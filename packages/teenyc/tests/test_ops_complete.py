@@ -123,8 +123,8 @@ def test_nothing_is_missing() -> None:
 
 
 def test_a_dsl_function_without_a_handler_is_named() -> None:
-    text = TRITON + '\ndef sinh(x):\n    """Sine."""\n    ...\n'
-    assert missing_halves(text, HANDLERS, REGISTRY) == ["DSL `sinh` has no handler in teenyc.ops"]
+    text = TRITON + '\ndef gudermann(x):\n    """Sine."""\n    ...\n'
+    assert missing_halves(text, HANDLERS, REGISTRY) == ["DSL `gudermann` has no handler in teenyc.ops"]
 
 
 def test_a_composite_function_needs_no_handler() -> None:

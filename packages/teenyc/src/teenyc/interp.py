@@ -15,7 +15,7 @@ from teeny_macros.unit import parse
 from teenyc.codes import E0506, E0507, E0508, E0509, E0510
 from teenyc.ir.core import Function, Module, Operation, Region, Value
 from teenyc.ops import arrays
-from teenyc.types import DTYPES, PointerType, ScalarType, scalar_of, shape_of
+from teenyc.types import DTYPES, DescriptorType, PointerType, ScalarType, scalar_of, shape_of
 
 Array = Any
 Grid = tuple[int, int, int]
@@ -290,6 +290,8 @@ def _parameter(pointer: Value) -> str:
 
 
 def _pointee(pointer: Value) -> ScalarType | PointerType:
+    if isinstance(pointer.type, DescriptorType):
+        return pointer.type.element
     found = scalar_of(pointer.type)
     assert isinstance(found, PointerType)
     return found.pointee

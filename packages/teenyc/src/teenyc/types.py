@@ -117,7 +117,37 @@ class TensorType(NamedTuple):
         return f"tensor<{dims}x{self.element}>"
 
 
-IRType = ScalarType | PointerType | TensorType
+class DescriptorType(NamedTuple):
+    """`!tt.tensordesc<64x64xf16>`: a tensor in memory and the shape of the tiles read from it.
+
+    It is the one type that knows the sign of integers: `si32`.
+    """
+
+    shape: tuple[int, ...]
+    element: ScalarType
+    is_signed: bool = False
+
+    @property
+    def name(self) -> str:
+        """What stands for an element type where descriptors are held."""
+        return "tensordesc"
+
+    @property
+    def block(self) -> TensorType:
+        """The type of a tile."""
+        return TensorType(self.shape, self.element)
+
+    @property
+    def sides(self) -> str:
+        """`64x64xf16`."""
+        sign = "s" if self.is_signed else ""
+        return "x".join([*map(str, self.shape), f"{sign}{self.element}"])
+
+    def __str__(self) -> str:
+        return f"!tt.tensordesc<{self.sides}>"
+
+
+IRType = ScalarType | PointerType | TensorType | DescriptorType
 
 
 def element_type(dtype: AnyDType) -> ScalarType | PointerType:
@@ -140,6 +170,8 @@ def shape_of(type_: IRType) -> tuple[int, ...]:
 
 def scalar_of(type_: IRType) -> ScalarType | PointerType:
     """The element of a tensor, or the scalar itself."""
+    if isinstance(type_, DescriptorType):
+        return ScalarType(type_.name)
     return type_.element if isinstance(type_, TensorType) else type_
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from teenyc.ir.core import Value
-    from teenyc.types import AnyDType
+    from teenyc.types import AnyDType, DType
 
 
 class EnumMember(NamedTuple):
@@ -56,6 +56,76 @@ class RuntimeValue:
         return f"RuntimeValue({self.describe()})"
 
 
+class BlockPointer:
+    """A place in a strided array and the shape of the tile there, for `load` and `store`.
+
+    `shape`, `strides` and `offsets` are i64 scalars in elements, one for each side of `block`. The
+    parts are values of their own: there is no block pointer in the IR.
+    """
+
+    __slots__ = ("base", "block", "offsets", "shape", "strides")
+
+    def __init__(
+        self,
+        base: RuntimeValue,
+        shape: tuple[RuntimeValue, ...],
+        strides: tuple[RuntimeValue, ...],
+        offsets: tuple[RuntimeValue, ...],
+        block: tuple[int, ...],
+    ) -> None:
+        self.base = base
+        self.shape = shape
+        self.strides = strides
+        self.offsets = offsets
+        self.block = block
+
+    @property
+    def element(self) -> AnyDType:
+        """The dtype of what it points at."""
+        assert isinstance(self.base.dtype, PointerDType)
+        return self.base.dtype.element
+
+    @property
+    def parts(self) -> tuple[RuntimeValue, ...]:
+        """What may change from one iteration to the next."""
+        return (self.base, *self.shape, *self.strides, *self.offsets)
+
+    def with_parts(self, parts: Sequence[RuntimeValue]) -> BlockPointer:
+        """The same block with other parts."""
+        rank = len(self.block)
+        base, *rest = parts
+        groups = (tuple(rest[i * rank : (i + 1) * rank]) for i in range(3))
+        return BlockPointer(base, *groups, self.block)
+
+    def describe(self) -> str:
+        """How errors spell the type."""
+        return f"block pointer to {self.base.dtype} with block {self.block}"
+
+
+class Descriptor:
+    """A tensor descriptor: its handle in the IR, and what the language knows of it."""
+
+    __slots__ = ("block", "dtype", "ir", "shape", "strides")
+
+    def __init__(
+        self,
+        ir: Value,
+        dtype: DType,
+        block: tuple[int, ...],
+        shape: tuple[RuntimeValue, ...],
+        strides: tuple[RuntimeValue, ...],
+    ) -> None:
+        self.ir = ir
+        self.dtype = dtype
+        self.block = block
+        self.shape = shape
+        self.strides = strides
+
+    def describe(self) -> str:
+        """How errors spell the type."""
+        return f"TensorDescriptor[{self.dtype}, {self.block}]"
+
+
 class FunctionValue:
     """A function given as an argument, such as the combine function of `reduce`.
 
@@ -75,7 +145,7 @@ class FunctionValue:
 
 def describe(value: object) -> str:
     """How errors spell a value of either kind."""
-    if isinstance(value, RuntimeValue):
+    if isinstance(value, RuntimeValue | BlockPointer | Descriptor):
         return value.describe()
     if isinstance(value, FunctionValue):
         return f"function `{value.name}`"

@@ -39,6 +39,151 @@ class Ptr(Generic[E]):
 class PtrTensor(Generic[E, R]):
     """A tensor of pointers to elements E, of rank R."""
 
+    @rule(value="Tensor[E, R] | E | int | float", mask="Mask | None")
+    def store(
+        self,
+        value,
+        mask=None,
+        boundary_check: "tuple[int, ...]" = (),
+        cache_modifier: str = "",
+        eviction_policy: str = "",
+    ):
+        """See `store`."""
+        return store(self, value, mask, boundary_check, cache_modifier, eviction_policy)
+
+    @rule(val="Tensor[E, R] | E | int | float", mask="Mask | None", returns="Tensor[E, R]")
+    def atomic_add(self, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+        """See `atomic_add`."""
+        return atomic_add(self, val, mask, sem, scope)
+
+    @rule(val="Tensor[E, R] | E | int | float", mask="Mask | None", returns="Tensor[E, R]")
+    def atomic_max(self, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+        """See `atomic_max`."""
+        return atomic_max(self, val, mask, sem, scope)
+
+    @rule(val="Tensor[E, R] | E | int | float", mask="Mask | None", returns="Tensor[E, R]")
+    def atomic_min(self, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+        """See `atomic_min`."""
+        return atomic_min(self, val, mask, sem, scope)
+
+    @rule(val="Tensor[E, R] | E | int | float", mask="Mask | None", returns="Tensor[E, R]")
+    def atomic_and(self, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+        """See `atomic_and`."""
+        return atomic_and(self, val, mask, sem, scope)
+
+    @rule(val="Tensor[E, R] | E | int | float", mask="Mask | None", returns="Tensor[E, R]")
+    def atomic_or(self, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+        """See `atomic_or`."""
+        return atomic_or(self, val, mask, sem, scope)
+
+    @rule(val="Tensor[E, R] | E | int | float", mask="Mask | None", returns="Tensor[E, R]")
+    def atomic_xor(self, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+        """See `atomic_xor`."""
+        return atomic_xor(self, val, mask, sem, scope)
+
+    @rule(val="Tensor[E, R] | E | int | float", mask="Mask | None", returns="Tensor[E, R]")
+    def atomic_xchg(self, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+        """See `atomic_xchg`."""
+        return atomic_xchg(self, val, mask, sem, scope)
+
+    @rule(
+        cmp="Tensor[E, R] | E | int | float",
+        val="Tensor[E, R] | E | int | float",
+        returns="Tensor[E, R]",
+    )
+    def atomic_cas(self, cmp, val, sem: "str | None" = None, scope: "str | None" = None):
+        """See `atomic_cas`."""
+        return atomic_cas(self, cmp, val, sem, scope)
+
+    @rule(mask="Mask | None", returns="Tensor[E, R]")
+    def atomic_load(self, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+        """See `atomic_load`."""
+        return atomic_load(self, mask, sem, scope)
+
+    @rule(val="Tensor[E, R] | E | int | float", mask="Mask | None")
+    def atomic_store(self, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+        """See `atomic_store`."""
+        return atomic_store(self, val, mask, sem, scope)
+
+
+class BlockPtr(Generic[E, R]):
+    """A tile of an array of E, of rank R: `make_block_ptr` makes it, `load` and `store` take it."""
+
+    def advance(self, offsets):
+        """See `advance`."""
+        return advance(self, offsets)
+
+
+class TensorDescriptor(Generic[E, R]):
+    """An array of E, of rank R, and the shape of the tiles moved: see `make_tensor_descriptor`."""
+
+    @property
+    @rule(returns="type[E]")
+    def dtype(self):
+        """The dtype of the elements, known at compile time."""
+        ...
+
+    @property
+    @rule(returns="Sides")
+    def block_shape(self):
+        """The sides of a tile, known at compile time."""
+        ...
+
+    def load(self, offsets):
+        """See `load_tensor_descriptor`."""
+        return load_tensor_descriptor(self, offsets)
+
+    def store(self, offsets, value):
+        """See `store_tensor_descriptor`."""
+        return store_tensor_descriptor(self, offsets, value)
+
+    @rule(
+        x_offsets="Tensor[i16, R1] | Tensor[i32, R1]", y_offset="i32 | int", returns="Tensor[E, R2]"
+    )
+    def gather(self, x_offsets, y_offset):
+        """The rows `x_offsets` (i16 or i32, at least 8) from the column `y_offset` on.
+
+        The block of the descriptor has one row of at least 32 bytes.
+        """
+        return _descriptor_gather(self, x_offsets, y_offset)
+
+    @rule(
+        value="Tensor[E, R2]", x_offsets="Tensor[i16, R1] | Tensor[i32, R1]", y_offset="i32 | int"
+    )
+    def scatter(self, value, x_offsets, y_offset):
+        """Write `value` to the rows `x_offsets`, from the column `y_offset` on: see `gather`."""
+        return _descriptor_scatter(self, value, x_offsets, y_offset)
+
+    @rule(offsets="list[Any] | tuple[Any, ...]", value="Tensor[E, R]")
+    def atomic_add(self, offsets, value):
+        """Add a tile to the array, atomically; u32, i32, u64, f32, f16 or bf16."""
+        return _descriptor_atomic(self, "add", offsets, value)
+
+    @rule(offsets="list[Any] | tuple[Any, ...]", value="Tensor[E, R]")
+    def atomic_min(self, offsets, value):
+        """Keep the smaller of array and tile, atomically; integers, f16 or bf16 (sm_90)."""
+        return _descriptor_atomic(self, "min", offsets, value)
+
+    @rule(offsets="list[Any] | tuple[Any, ...]", value="Tensor[E, R]")
+    def atomic_max(self, offsets, value):
+        """Keep the greater of array and tile, atomically; integers, f16 or bf16 (sm_90)."""
+        return _descriptor_atomic(self, "max", offsets, value)
+
+    @rule(offsets="list[Any] | tuple[Any, ...]", value="Tensor[E, R]")
+    def atomic_and(self, offsets, value):
+        """Keep the bits that the tile has too, atomically; integers of 32 or 64 bits."""
+        return _descriptor_atomic(self, "and", offsets, value)
+
+    @rule(offsets="list[Any] | tuple[Any, ...]", value="Tensor[E, R]")
+    def atomic_or(self, offsets, value):
+        """Set the bits of the tile, atomically; integers of 32 or 64 bits."""
+        return _descriptor_atomic(self, "or", offsets, value)
+
+    @rule(offsets="list[Any] | tuple[Any, ...]", value="Tensor[E, R]")
+    def atomic_xor(self, offsets, value):
+        """Flip the bits of the tile, atomically; integers of 32 or 64 bits."""
+        return _descriptor_atomic(self, "xor", offsets, value)
+
 
 class Tensor(Generic[E, R]):
     """A tensor of elements E and rank R, held by one program; its sides are powers of two."""

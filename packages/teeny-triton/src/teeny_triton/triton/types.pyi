@@ -69,9 +69,89 @@ class R5(Rank):
 
 class PtrTensor(Generic[E, R]):
     """A tensor of pointers to elements E, of rank R."""
+    def store(self, value: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, boundary_check: tuple[int, ...] = (), cache_modifier: str = '', eviction_policy: str = '') -> None:
+        """See `store`."""
+    def atomic_add(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[E, R]:
+        """See `atomic_add`."""
+    def atomic_max(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[E, R]:
+        """See `atomic_max`."""
+    def atomic_min(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[E, R]:
+        """See `atomic_min`."""
+    def atomic_and(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[E, R]:
+        """See `atomic_and`."""
+    def atomic_or(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[E, R]:
+        """See `atomic_or`."""
+    def atomic_xor(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[E, R]:
+        """See `atomic_xor`."""
+    def atomic_xchg(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[E, R]:
+        """See `atomic_xchg`."""
+    def atomic_cas(self, cmp: Tensor[E, R] | E | int | float, val: Tensor[E, R] | E | int | float, sem: str | None = None, scope: str | None = None) -> Tensor[E, R]:
+        """See `atomic_cas`."""
+    def atomic_load(self, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[E, R]:
+        """See `atomic_load`."""
+    def atomic_store(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> None:
+        """See `atomic_store`."""
     def __add__(self, o: Tensor[i32, R] | Tensor[i64, R] | i32 | i64 | int, /) -> PtrTensor[E, R]: ...
     def __radd__(self, o: i32 | i64 | int, /) -> PtrTensor[E, R]: ...
     def __sub__(self, o: Tensor[i32, R] | Tensor[i64, R] | i32 | i64 | int, /) -> PtrTensor[E, R]: ...
+
+class BlockPtr(Generic[E, R]):
+    """A tile of an array of E, of rank R: `make_block_ptr` makes it, `load` and `store` take it."""
+    @overload
+    def advance(self: BlockPtr[E, R1], offsets: tuple[i32 | i64 | int]) -> BlockPtr[E, R1]:
+        """See `advance`."""
+    @overload
+    def advance(self: BlockPtr[E, R2], offsets: tuple[i32 | i64 | int, i32 | i64 | int]) -> BlockPtr[E, R2]: ...
+    @overload
+    def advance(self: BlockPtr[E, R3], offsets: tuple[i32 | i64 | int, i32 | i64 | int, i32 | i64 | int]) -> BlockPtr[E, R3]: ...
+    @overload
+    def advance(self: BlockPtr[E, R], offsets: list[Any]) -> BlockPtr[E, R]: ...
+
+class TensorDescriptor(Generic[E, R]):
+    """An array of E, of rank R, and the shape of the tiles moved: see `make_tensor_descriptor`."""
+    @property
+    def dtype(self) -> type[E]:
+        """The dtype of the elements, known at compile time."""
+    @property
+    def block_shape(self) -> Sides:
+        """The sides of a tile, known at compile time."""
+    @overload
+    def load(self: TensorDescriptor[E, R1], offsets: tuple[i32 | i64 | int]) -> Tensor[E, R1]:
+        """See `load_tensor_descriptor`."""
+    @overload
+    def load(self: TensorDescriptor[E, R2], offsets: tuple[i32 | i64 | int, i32 | i64 | int]) -> Tensor[E, R2]: ...
+    @overload
+    def load(self: TensorDescriptor[E, R3], offsets: tuple[i32 | i64 | int, i32 | i64 | int, i32 | i64 | int]) -> Tensor[E, R3]: ...
+    @overload
+    def load(self: TensorDescriptor[E, R], offsets: list[Any]) -> Tensor[E, R]: ...
+    @overload
+    def store(self: TensorDescriptor[E, R1], offsets: tuple[i32 | i64 | int], value: Tensor[E, R1]) -> None:
+        """See `store_tensor_descriptor`."""
+    @overload
+    def store(self: TensorDescriptor[E, R2], offsets: tuple[i32 | i64 | int, i32 | i64 | int], value: Tensor[E, R2]) -> None: ...
+    @overload
+    def store(self: TensorDescriptor[E, R3], offsets: tuple[i32 | i64 | int, i32 | i64 | int, i32 | i64 | int], value: Tensor[E, R3]) -> None: ...
+    @overload
+    def store(self: TensorDescriptor[E, R], offsets: list[Any], value: Tensor[E, R]) -> None: ...
+    def gather(self, x_offsets: Tensor[i16, R1] | Tensor[i32, R1], y_offset: i32 | int) -> Tensor[E, R2]:
+        """The rows `x_offsets` (i16 or i32, at least 8) from the column `y_offset` on.
+
+        The block of the descriptor has one row of at least 32 bytes.
+        """
+    def scatter(self, value: Tensor[E, R2], x_offsets: Tensor[i16, R1] | Tensor[i32, R1], y_offset: i32 | int) -> None:
+        """Write `value` to the rows `x_offsets`, from the column `y_offset` on: see `gather`."""
+    def atomic_add(self, offsets: list[Any] | tuple[Any, ...], value: Tensor[E, R]) -> None:
+        """Add a tile to the array, atomically; u32, i32, u64, f32, f16 or bf16."""
+    def atomic_min(self, offsets: list[Any] | tuple[Any, ...], value: Tensor[E, R]) -> None:
+        """Keep the smaller of array and tile, atomically; integers, f16 or bf16 (sm_90)."""
+    def atomic_max(self, offsets: list[Any] | tuple[Any, ...], value: Tensor[E, R]) -> None:
+        """Keep the greater of array and tile, atomically; integers, f16 or bf16 (sm_90)."""
+    def atomic_and(self, offsets: list[Any] | tuple[Any, ...], value: Tensor[E, R]) -> None:
+        """Keep the bits that the tile has too, atomically; integers of 32 or 64 bits."""
+    def atomic_or(self, offsets: list[Any] | tuple[Any, ...], value: Tensor[E, R]) -> None:
+        """Set the bits of the tile, atomically; integers of 32 or 64 bits."""
+    def atomic_xor(self, offsets: list[Any] | tuple[Any, ...], value: Tensor[E, R]) -> None:
+        """Flip the bits of the tile, atomically; integers of 32 or 64 bits."""
 
 class Tensor(Generic[E, R]):
     """A tensor of elements E and rank R, held by one program; its sides are powers of two."""

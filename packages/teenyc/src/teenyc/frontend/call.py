@@ -9,7 +9,7 @@ from teeny_macros.diagnostics import TeenyError
 from teenyc.codes import E0106, E0199, E0203, E0209, E0210
 from teenyc.frontend import constexpr
 from teenyc.frontend.builtin import call_builtin, call_class
-from teenyc.frontend.constexpr import is_compile_time, is_number, plain
+from teenyc.frontend.constexpr import has_runtime, is_compile_time, is_number, plain
 from teenyc.frontend.context import Poisoned, placed
 from teenyc.frontend.operands import misused
 from teenyc.frontend.scope import BoundMethod, Builtin, Class, DTypeMethod, Frame
@@ -151,7 +151,7 @@ def _call_primitive(
     for name, argument in bound.items():
         if name.endswith(_TAKES_FUNCTION):
             bound[name] = argument._replace(value=_function_value(context, node, argument))
-        elif not isinstance(argument.value, RuntimeValue) and not is_compile_time(argument.value):
+        elif not has_runtime(argument.value) and not is_compile_time(argument.value):
             raise misused(argument.span, argument.value)
     if function.name not in HANDLERS:
         raise context.fail(E0199, node, what=f"`{function.name}`")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from teenyc.codes import E0106, E0109
 from teenyc.frontend.scope import Class
 from teenyc.types import DType, PointerDType
-from teenyc.values import EnumMember, RuntimeValue, describe
+from teenyc.values import BlockPointer, Descriptor, EnumMember, RuntimeValue, describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +76,7 @@ def has_runtime(value: Any) -> bool:
     """Whether a run-time value is in `value`."""
     if isinstance(value, tuple) and type(value) is tuple:
         return any(has_runtime(item) for item in value)
-    return isinstance(value, RuntimeValue)
+    return isinstance(value, (RuntimeValue, BlockPointer, Descriptor))
 
 
 def plain(value: Any) -> str:
@@ -87,7 +87,7 @@ def plain(value: Any) -> str:
         return "None"
     if is_compile_time(value) and not isinstance(value, Class):
         return describe(value)
-    return describe(value) if isinstance(value, RuntimeValue) else _kind(value)
+    return describe(value) if has_runtime(value) else _kind(value)
 
 
 def _kind(value: Any) -> str:

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from teenyc.codes import E0106, E0110, E0602
-from teenyc.frontend.constexpr import is_compile_time, plain
+from teenyc.frontend.constexpr import has_runtime, is_compile_time, plain
 from teenyc.frontend.scope import (
     BoundMethod,
     Builtin,
@@ -40,7 +40,7 @@ _KINDS: dict[type, str] = {
 def data(context: Context, node: ast.expr) -> Any:
     """The value of an expression that must be data. Raises E0110 for a function, module or type."""
     value = context.value(node)
-    if isinstance(value, RuntimeValue) or is_compile_time(value):
+    if has_runtime(value) or is_compile_time(value):
         return value
     raise misused(context.span(node), value)
 

@@ -35,7 +35,7 @@ def element_name(type_: IRType) -> str:
 
 def held_dtype(name: str) -> str:
     """The name of the NumPy dtype that holds the type called `name`."""
-    return "int64" if name == "ptr" else _HELD.get(name) or f"int{name[1:]}"
+    return "int64" if name in ("ptr", "tensordesc") else _HELD.get(name) or f"int{name[1:]}"
 
 
 def itemsize(element: ScalarType | PointerType) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from teenyc.codes import E0210, E0310, E0312, E0419
+from teenyc.codes import E0210, E0310, E0312, E0413, E0419
 from teenyc.ir.builder import Builder
 from teenyc.ir.core import Operation
 from teenyc.ir.opdef import Effects, OpDef, lowers, register
@@ -18,7 +18,7 @@ from teenyc.ops import semantics
 from teenyc.ops.broadcasting import broadcast_pair
 from teenyc.ops.families import Array, Environment, kind_of, no_result
 from teenyc.ops.literals import to_value
-from teenyc.types import DType, IRType, ScalarType, ir_type, shape_of
+from teenyc.types import I1, DType, IRType, ScalarType, ir_type, shape_of
 from teenyc.values import RuntimeValue, describe
 
 # --- facts of values ------------------------------------------------------------------------------
@@ -101,7 +101,12 @@ BARRIER = register(
 
 @lowers("assume")
 def _assume(b: Builder, cond: object) -> None:
-    b.emit(ASSUME, [semantics.as_condition(b, cond, "an assumption")])
+    value = to_value(b, cond, arg="cond")
+    if value.shape:
+        raise b.fail(E0413, arg="cond", op="assume", what="a scalar", type=value.describe()).help(
+            "assume something of each scalar that the tensor is made of"
+        )
+    b.emit(ASSUME, [semantics.cast(b, value, I1, arg="cond").ir])
 
 
 @lowers("debug_barrier")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from teenyc.codes import E0199, E0416, E0501, E0502, E0503, E0504, E0505
+from teenyc.codes import E0416, E0501, E0502, E0503, E0504, E0505, E0512
 from teenyc.ir.builder import Builder
 from teenyc.ir.core import Operation, Value
 from teenyc.ir.opdef import Effects, OpDef, lowers, register
@@ -14,6 +14,7 @@ from teenyc.ops import arrays, semantics
 from teenyc.ops.broadcasting import Shape, broadcast_pair, common_shape, spell, stretch
 from teenyc.ops.families import Array, Environment, no_result, same_type
 from teenyc.ops.literals import to_value
+from teenyc.ops.tiles import checked_axes, padding, tile
 from teenyc.types import (
     I1,
     I8,
@@ -25,7 +26,7 @@ from teenyc.types import (
     shape_of,
     with_element,
 )
-from teenyc.values import RuntimeValue, describe
+from teenyc.values import BlockPointer, RuntimeValue, describe
 
 # --- records --------------------------------------------------------------------------------------
 
@@ -227,7 +228,20 @@ def refuse_larger(
 def _refuse_block_options(b: Builder, boundary_check: object, padding_option: object = "") -> None:
     for arg, value in (("boundary_check", boundary_check), ("padding_option", padding_option)):
         if value not in ((), "", None):
-            raise b.fail(E0199, arg=arg, what=f"`{arg}`").help("use `mask` and `other` instead")
+            raise b.fail(
+                E0512,
+                arg=arg,
+                parameter=arg,
+                what="only a block pointer knows where its array ends",
+            ).help("use `mask` and `other` with other pointers")
+
+
+def _refuse_masks(b: Builder, **given: object) -> None:
+    for arg, value in given.items():
+        if value is not None:
+            raise b.fail(
+                E0512, arg=arg, parameter=arg, what="a block pointer has `boundary_check` instead"
+            ).help("name the axes to be checked: `boundary_check=(0, 1)`")
 
 
 def as_bytes(b: Builder, pointer: RuntimeValue, dtype: PointerDType) -> RuntimeValue:
@@ -247,8 +261,16 @@ def _load(
     eviction_policy: object = "",
     volatile: object = False,
 ) -> RuntimeValue:
+    if isinstance(pointer, BlockPointer):
+        _refuse_masks(b, mask=mask, other=other)
+        block = pointer
+        pointer, mask = tile(b, block, checked_axes(b, boundary_check, len(block.block)))
+        if padding_option not in ("", None):
+            filling = padding(b, padding_option, block.element)
+            other = None if mask is None else filling
+    else:
+        _refuse_block_options(b, boundary_check, padding_option)
     address, dtype = pointer_argument(b, pointer, "load")
-    _refuse_block_options(b, boundary_check, padding_option)
     if mask is None and other is not None:
         raise b.fail(E0503, arg="other").help("add `mask=`, or leave `other` out")
     attrs = {
@@ -287,8 +309,12 @@ def _store(
     cache_modifier: object = "",
     eviction_policy: object = "",
 ) -> None:
+    if isinstance(pointer, BlockPointer):
+        _refuse_masks(b, mask=mask)
+        pointer, mask = tile(b, pointer, checked_axes(b, boundary_check, len(pointer.block)))
+    else:
+        _refuse_block_options(b, boundary_check)
     address, dtype = pointer_argument(b, pointer, "store")
-    _refuse_block_options(b, boundary_check)
     attrs = {
         "cache": _option(b, cache_modifier, _STORE_CACHE, "cache_modifier"),
         "eviction": _option(b, eviction_policy, _EVICTION, "eviction_policy"),
