@@ -1,8 +1,9 @@
-"""GPU time of every example against the same text under Triton: same libtriton, same options, interleaved.
+"""GPU time of every example against the same text under Triton, interleaved, with equal options.
 
-Run on a machine with a GPU, PyTorch and Triton: `python benchmarks/bench_examples.py [--json FILE]`. Each
-row first compares the two results, then times graphs of launches that rotate over inputs larger than the
-L2 cache. It prints medians, the ratio (ours / Triton) and whether the PTX is equal after renaming.
+Run where there are a GPU, PyTorch and Triton: `python benchmarks/bench_examples.py [--json FILE]`.
+Each row first compares the two results, then times graphs of launches that rotate over inputs
+larger than the L2 cache. It prints medians, the ratio (ours / Triton) and whether the PTX is equal after
+renaming.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ ROUNDS = 25
 
 
 class Work(NamedTuple):
-    """One row: the kernel, a maker of its positional arguments (outputs named), grid and constants."""
+    """One row: the kernel, a maker of its arguments and outputs, grid and constants."""
 
     example: str
     kernel: str
@@ -71,9 +72,33 @@ def _elementwise(dtype: torch.dtype, label: str) -> list[Work]:
     tile = {"BLOCK_M": 32, "BLOCK_N": 64}
     wide = {"BLOCK_M": 16, "BLOCK_N": 128}
     return [
-        Work("vector_add", "vector_add", f"2^26 {label}", vectors, (_cdiv(n, 1024),), {"BLOCK_SIZE": 1024}, 3e-9 * n * size),
-        Work("masked_copy", "masked_copy", f"{rows}x{cols} {label}", copy, (_cdiv(rows, 32), _cdiv(cols, 64)), tile, 2e-9 * rows * cols * size),
-        Work("bias_gelu", "bias_gelu_residual", f"{rows}x{cols} {label}", gelu, (_cdiv(rows, 16), _cdiv(cols, 128)), wide, 3e-9 * rows * cols * size),
+        Work(
+            "vector_add",
+            "vector_add",
+            f"2^26 {label}",
+            vectors,
+            (_cdiv(n, 1024),),
+            {"BLOCK_SIZE": 1024},
+            3e-9 * n * size,
+        ),
+        Work(
+            "masked_copy",
+            "masked_copy",
+            f"{rows}x{cols} {label}",
+            copy,
+            (_cdiv(rows, 32), _cdiv(cols, 64)),
+            tile,
+            2e-9 * rows * cols * size,
+        ),
+        Work(
+            "bias_gelu",
+            "bias_gelu_residual",
+            f"{rows}x{cols} {label}",
+            gelu,
+            (_cdiv(rows, 16), _cdiv(cols, 128)),
+            wide,
+            3e-9 * rows * cols * size,
+        ),
     ]
 
 
@@ -98,8 +123,24 @@ def _rows(dtype: torch.dtype, label: str) -> list[Work]:
     tile = {"BLOCK_M": 16, "BLOCK_N": 64}
     return [
         Work("softmax", "softmax_rows", f"{rows}x{cols} {label}", softmax, (rows,), block, moved),
-        Work("layer_norm", "layer_norm_forward", f"{rows}x{cols} {label}", norm, (rows,), block, moved),
-        Work("logsumexp", "logsumexp_columns", f"{cols}x{rows} {label}", lse, (_cdiv(rows, 64),), tile, moved / 2),
+        Work(
+            "layer_norm",
+            "layer_norm_forward",
+            f"{rows}x{cols} {label}",
+            norm,
+            (rows,),
+            block,
+            moved,
+        ),
+        Work(
+            "logsumexp",
+            "logsumexp_columns",
+            f"{cols}x{rows} {label}",
+            lse,
+            (_cdiv(rows, 64),),
+            tile,
+            moved / 2,
+        ),
     ]
 
 
@@ -119,8 +160,24 @@ def _products(dtype: torch.dtype, label: str) -> list[Work]:
     square = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32, "GROUP": 8}
     thin = {"BLOCK_M": 64, "BLOCK_N": 32, "BLOCK_K": 32}
     return [
-        Work("matmul", "matmul", f"4096^3 {label}", plain, (_cdiv(m, 64) * _cdiv(n, 64),), square, gigaflop=flop),
-        Work("matmul_relu", "matmul_relu_scale", f"4096^3 {label}", relu, (_cdiv(m, 64), _cdiv(n, 32)), thin, gigaflop=flop),
+        Work(
+            "matmul",
+            "matmul",
+            f"4096^3 {label}",
+            plain,
+            (_cdiv(m, 64) * _cdiv(n, 64),),
+            square,
+            gigaflop=flop,
+        ),
+        Work(
+            "matmul_relu",
+            "matmul_relu_scale",
+            f"4096^3 {label}",
+            relu,
+            (_cdiv(m, 64), _cdiv(n, 32)),
+            thin,
+            gigaflop=flop,
+        ),
     ]
 
 
@@ -151,7 +208,7 @@ def _replay_ms(graph: torch.cuda.CUDAGraph) -> float:
     graph.replay()
     end.record()
     end.synchronize()
-    return start.elapsed_time(end) / LAUNCHES
+    return float(start.elapsed_time(end)) / LAUNCHES
 
 
 def _normal_ptx(ptx: str) -> str:
@@ -236,15 +293,18 @@ def main() -> int:
     for work in works():
         row = measure(work)
         rows.append(row)
+        equal = "bit-equal" if row["bit_equal"] else f"differs by {row['largest_difference']:.2g}"
         print(
-            f"{row['example']:<12} {row['case']:<18} ours {row['ours_us']:8.1f} us  Triton {row['triton_us']:8.1f} us  "
+            f"{row['example']:<12} {row['case']:<18} ours {row['ours_us']:8.1f} us  "
+            f"Triton {row['triton_us']:8.1f} us  "
             f"ratio {row['ratio']:.3f} (+-{row['spread']:.3f})  {row['rate']:7.2f} {row['unit']:<8} "
-            f"{'bit-equal' if row['bit_equal'] else 'differs by %.2g' % row['largest_difference']}, "
+            f"{equal}, "
             f"PTX {'equal' if row['ptx_equal'] else 'differs'}",
             flush=True,
         )
     mean = math.exp(statistics.fmean(math.log(row["ratio"]) for row in rows))
-    print(f"geometric mean of the ratios: {mean:.4f}; worst {max(row['ratio'] for row in rows):.3f}")
+    worst = max(row["ratio"] for row in rows)
+    print(f"geometric mean of the ratios: {mean:.4f}; worst {worst:.3f}")
     if options.json is not None:
         options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
     return 0

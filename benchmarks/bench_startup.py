@@ -1,8 +1,9 @@
 """What starting costs: importing the language, compiling cold and in a worker, a cached launch.
 
 `python benchmarks/bench_startup.py [--runs N]`. Each row is N fresh processes (requests for the
-worker), least and median in ms. The parts of a cold compilation are those of `--time-passes`;
-beside it stands libtriton alone, on the same MLIR in the same minute: no front end, no fork.
+worker): least and median wall time in ms, and the least CPU time, which other work on the machine
+hardly changes. The parts of a cold compilation are those of `--time-passes`; beside it stands
+libtriton alone, on the same MLIR in the same minute: no front end, no fork.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -17,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from teeny_macros.unit import Unit
 
@@ -70,24 +73,46 @@ def environment(cache: str) -> dict[str, str]:
     return {**kept, "TEENYC_CACHE_DIR": cache, "TEENY_LOG": "quiet"}
 
 
-def row(label: str, times: list[float], note: str = "") -> None:
+class Run(NamedTuple):
+    """One process: its wall and CPU time in ms, and what it printed."""
+
+    wall: float
+    cpu: float
+    out: str
+    err: str
+
+
+def row(label: str, times: list[float], note: str = "", cpu: float | None = None) -> None:
     """Print one row of the report."""
-    print(f"{label:<44} {min(times):8.1f} {statistics.median(times):8.1f}  {note}", flush=True)
+    used = f"{cpu:8.1f}" if cpu is not None else " " * 8
+    print(
+        f"{label:<50}{min(times):8.1f} {statistics.median(times):8.1f} {used}  {note}", flush=True
+    )
 
 
-def timed(command: list[str], env: dict[str, str], folder: str) -> tuple[float, str, str]:
-    """Milliseconds of one process, and what it printed."""
+def rows_of(label: str, runs: list[Run], note: str = "") -> None:
+    """Print the row of some processes."""
+    row(label, [run.wall for run in runs], note, min(run.cpu for run in runs))
+
+
+def cpu_of_children() -> float:
+    """CPU time in ms of all processes that have been waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (used.ru_utime + used.ru_stime) * 1e3
+
+
+def timed(command: list[str], env: dict[str, str], folder: str) -> Run:
+    """Run one process."""
+    before = cpu_of_children()
     start = time.perf_counter()
     done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, check=False)
     taken = (time.perf_counter() - start) * 1e3
     if done.returncode:
         raise SystemExit(done.stdout + done.stderr)
-    return taken, done.stdout, done.stderr
+    return Run(taken, cpu_of_children() - before, done.stdout, done.stderr)
 
 
-def repeated(
-    runs: int, command: list[str], env: dict[str, str], folder: str
-) -> list[tuple[float, str, str]]:
+def repeated(runs: int, command: list[str], env: dict[str, str], folder: str) -> list[Run]:
     """The process `runs` times, after one that warms the disk."""
     timed(command, env, folder)
     return [timed(command, env, folder) for _ in range(runs)]
@@ -102,23 +127,25 @@ def parts(lines: list[dict[str, float]]) -> str:
 
 def unit_of_vector_add() -> Unit:
     """The unit of the first example."""
-    sys.path.insert(0, str(ROOT / "examples"))
-    from vector_add import vector_add
+    from importlib import import_module
 
     from teeny_triton import f32
     from teeny_triton.triton_lang import TRITON, TRITON_SHA
 
-    return vector_add.instantiate(D=f32, BLOCK_SIZE=1024).unit(TRITON, TRITON_SHA)
+    sys.path.insert(0, str(ROOT / "examples"))
+    kernel = import_module("vector_add").vector_add
+    unit: Unit = kernel.instantiate(D=f32, BLOCK_SIZE=1024).unit(TRITON, TRITON_SHA)
+    return unit
 
 
 def imports(runs: int, env: dict[str, str], folder: str) -> None:
     """Importing the language."""
     found = repeated(runs, [sys.executable, "-c", IMPORT], env, folder)
-    rows = [json.loads(out) for _, out, _ in found]
+    rows = [json.loads(run.out) for run in found]
     note = f"{rows[0][1]} modules; heavy ones: {', '.join(rows[0][2]) or 'none'}"
     row("import teeny_macros, teeny_triton", [taken for taken, *_ in rows], note)
     bare = repeated(runs, [sys.executable, "-c", "pass"], env, folder)
-    row("  a Python process that does nothing", [taken for taken, *_ in bare])
+    rows_of("  a Python process that does nothing", bare)
 
 
 def cold(runs: int, env: dict[str, str], folder: str) -> None:
@@ -131,11 +158,11 @@ def cold(runs: int, env: dict[str, str], folder: str) -> None:
     for _ in range(runs):
         ours.append(timed([*command, "--emit", "ptx", "--time-passes"], env, folder))
         floor.append(timed(floor_command, env, folder))
-    row("teenyc, vector add to PTX, cold", [taken for taken, *_ in ours])
-    print("  parts, one run:", *ours[-1][2].splitlines(), sep="\n    ")
-    words = [out.split() for _, out, _ in floor]
+    rows_of("teenyc, vector add to PTX, cold", ours)
+    print("  parts, one run:", *ours[-1].err.splitlines(), sep="\n    ")
+    words = [run.out.split() for run in floor]
     rows = [dict(zip(w[::2], map(float, w[1::2]), strict=True)) for w in words]
-    row("  libtriton alone", [taken for taken, *_ in floor], parts(rows))
+    rows_of("  libtriton alone", floor, parts(rows))
 
 
 def worker(runs: int, env: dict[str, str], folder: str, unit: Unit) -> None:
@@ -172,11 +199,13 @@ def launch(runs: int, env: dict[str, str], folder: str) -> None:
     """A process that launches a cached kernel on host arrays."""
     command = [sys.executable, "-c", LAUNCH, str(ROOT / "examples")]
     found = repeated(runs, command, env, folder)
-    rows = [dict(zip(("numpy", "ours", "launch"), map(float, o.split()), strict=True))
-            for _, o, _ in found]  # fmt: skip
-    row("process with a cached launch (host arrays)", [taken for taken, *_ in found], parts(rows))
+    rows = [
+        dict(zip(("numpy", "ours", "launch"), map(float, run.out.split()), strict=True))
+        for run in found
+    ]
+    rows_of("process with a cached launch (host arrays)", found, parts(rows))
     bare = repeated(runs, [sys.executable, "-c", NUMPY], env, folder)
-    row("  a process that imports numpy, llvmlite.binding", [taken for taken, *_ in bare])
+    rows_of("  a process that imports numpy, llvmlite.binding", bare)
 
 
 def main() -> None:
@@ -188,7 +217,7 @@ def main() -> None:
         env = environment(str(Path(folder, "cache")))
         unit = unit_of_vector_add()
         Path(folder, "unit.py").write_text(unit.render(), encoding="utf-8")
-        print(f"{'ms':<44} {'least':>8} {'median':>8}")
+        print(f"{'ms':<50}{'least':>8} {'median':>8} {'CPU':>8}")
         steps: list[Callable[[], None]] = [
             lambda: imports(runs, env, folder),
             lambda: cold(runs, env, folder),

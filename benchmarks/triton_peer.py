@@ -1,6 +1,6 @@
 """Turns a kernel of this project into the same text under Triton: only names and decorators change.
 
-`translate(source)` works on the text of an example file; the result imports nothing of this project.
+`translate(source)` works on the text of an example; the result imports nothing of this project.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ class _Rename(ast.NodeTransformer):
             return ast.parse(f"{ast.unparse(pointer)}.dtype.element_ty", mode="eval").body
         if isinstance(node.func, ast.Name) and node.func.id in DTYPES:
             (value,) = node.args
-            return ast.parse(f"{ast.unparse(value)}.to(tl.{DTYPES[node.func.id]})", mode="eval").body
+            cast = f"{ast.unparse(value)}.to(tl.{DTYPES[node.func.id]})"
+            return ast.parse(cast, mode="eval").body
         self.generic_visit(node)
         return node
 
