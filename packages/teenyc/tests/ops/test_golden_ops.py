@@ -118,19 +118,25 @@ tl.atomic_store(i_ptr, n, sem="relaxed", scope="sys")""",
     },
     "philox": (
         "out_ptr: Ptr[u64], seed: i32",
-        "z = tl.zeros((4,), i64)\n"
-        "tl.store(out_ptr + tl.arange(0, 4), tl.philox(seed, z, z, z, z, n_rounds=2)[0])",
+        (
+            "z = tl.zeros((4,), i64)\n"
+            "tl.store(out_ptr + tl.arange(0, 4), tl.philox(seed, z, z, z, z, n_rounds=2)[0])"
+        ),
     ),
     "philox_impl": (
         "out_ptr: Ptr[u32], key: u32",
-        "z = tl.zeros((4,), u32)\n"
-        "tl.store(out_ptr + tl.arange(0, 4), tl.philox_impl(z, z, z, z, key, key, 1)[1])",
+        (
+            "z = tl.zeros((4,), u32)\n"
+            "tl.store(out_ptr + tl.arange(0, 4), tl.philox_impl(z, z, z, z, key, key, 1)[1])"
+        ),
     ),
     "uint_to_uniform_float": (X, "tl.store(out_ptr, tl.uint_to_uniform_float(tl.program_id(0)))"),
     "pair_uniform_to_normal": (
         X,
-        "a, b = tl.pair_uniform_to_normal(tl.load(x_ptr), tl.load(x_ptr + 1))\n"
-        "tl.store(out_ptr, a)\ntl.store(out_ptr + 1, b)",
+        (
+            "a, b = tl.pair_uniform_to_normal(tl.load(x_ptr), tl.load(x_ptr + 1))\n"
+            "tl.store(out_ptr, a)\ntl.store(out_ptr + 1, b)"
+        ),
     ),
     "multiple_of": (
         "x_ptr: Ptr[f32], n: i32",

@@ -55,9 +55,7 @@ def _position(rank, side):
 
 
 def _compare_and_swap(x, turned, rank, side):
-    bits = _bits_dtype(x.dtype)
-    own = x.to(bits, bitcast=True)
-    other = (own ^ xor_sum(own, rank - 1 - side, True)).to(x.dtype, bitcast=True)
+    other = x ^ reduce(x, rank - 1 - side, _xor, True)
     return where((x > other) != (turned ^ _position(rank, side)), other, x)
 
 
