@@ -13,9 +13,9 @@ from teenyc import ops, types
 from teenyc.ir.builder import Builder
 from teenyc.ir.core import Block, Function, Module
 from teenyc.ir.opdef import HANDLERS
-from teenyc.ops.libdevice import TABLE
 from teenyc.ir.verifier import verify_module
 from teenyc.ops.control import TT_RETURN
+from teenyc.ops.libdevice import TABLE
 from teenyc.types import AnyDType, PointerDType, ir_type
 from teenyc.values import EnumMember, FunctionValue, RuntimeValue
 
@@ -104,6 +104,8 @@ def test_optional_arguments_of_any_kind_give_a_value_or_a_coded_error(name: str)
         "scalar_fn": FIRST, "val": by_kind["f32(16,)"], "cmp": 1, "min": 0, "max": by_kind["f32()"],
         "prefix": "x", "base": by_kind["Ptr[f32]()"], "shape": (64, 64), "strides": (64, 1),
         "block_shape": (16, 16), "values": 1, "mask": None,
+        "lhs": by_kind["f16(16, 16)"], "lhs_scale": None, "lhs_format": "fp16",
+        "rhs": by_kind["f16(16, 16)"], "rhs_scale": None, "rhs_format": "fp16",
     }  # fmt: skip
     for parameter, value in product(optional, every):
         attempt(name, {**{p: good[p] for p in required}, parameter: value}, function)
