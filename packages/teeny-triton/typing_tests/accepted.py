@@ -512,3 +512,48 @@ def other_arrays(
     add[(1,)](e, a, s, e, BLOCK=e)
     bits: DeviceArray[bf16] = tl.typed(np.zeros(4, np.uint16), bf16)
     scaled[(1,)](bits, bits, 4, 0.5, BLOCK=4)
+
+
+@kernel
+def mathematics(x_ptr: Ptr[f32], n_ptr: Ptr[i32], s: f32 | float, BLOCK: Const[int]) -> None:
+    cols = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + cols)
+    y = tl.math.tanh(x) + tl.math.pow(x, 2.0) + tl.extra.libdevice.atan2(x, 1.0) + x.sin()
+    y = tl.fma(x, y, 1.0) + tl.clamp(y, 0.0, 6.0) + tl.fdiv(x, y, ieee_rounding=True)
+    y += tl.div_rn(x, y) + tl.sqrt_rn(x) + tl.erf(x) + x.floor()
+    bits: Tensor[i32, R1] = tl.math.popc(tl.math.float_as_int(x)) + tl.math.isnan(x)
+    high: Tensor[i32, R1] = tl.umulhi(bits, cols) + cols.cdiv(3)
+    tl.store(x_ptr + cols, tl.where(high > 0, y, tl.math.exp(x)))
+    noise: Tensor[f32, R1] = tl.rand(7, cols) + tl.randn(cols.dtype.itemsize, cols)
+    a, b, _, _ = tl.randint4x(7, cols)
+    tl.store(n_ptr + cols, (a ^ b).to(i32))
+    tl.store(x_ptr + cols, noise * f32(s))
+
+
+@kernel
+def atomics(x_ptr: Ptr[f32], lock_ptr: Ptr[i32], n: i32 | int) -> None:
+    cols = tl.max_contiguous(tl.multiple_of(tl.arange(0, 64), 64), 64)
+    old: Tensor[f32, R1] = tl.atomic_add(x_ptr + cols, 1.0, mask=cols < n, sem="relaxed")
+    while tl.atomic_cas(lock_ptr, 0, 1, sem="acquire") == 1:
+        pass
+    (x_ptr + cols).atomic_max(old)
+    tl.atomic_xchg(lock_ptr, 0, sem="release", scope="gpu")
+    tl.atomic_or(lock_ptr + cols, cols)
+    tl.assume(n > 0)
+    tl.debug_barrier()
+    tl.device_print("n", n, cols, hex=True)
+    tl.device_assert(cols < n, "in range", mask=cols < 8)
+    tl.static_print("compiling", 64, sep=" ")
+
+
+@kernel
+def tiles(x_ptr: Ptr[f16], m: i32 | int, n: i32 | int, stride: i64 | int) -> None:
+    array = tl.make_tensor_descriptor(x_ptr, (m, n), (stride, 1), (16, 64))
+    tile: Tensor[f16, R2] = array.load((0, n))
+    array.store((16, 0), tile + 1)
+    array.atomic_add((0, 0), tile)
+    block = tl.make_block_ptr(x_ptr, (m, n), (n, 1), (0, 0), (16, 64), order=(1, 0))
+    for _ in tl.range(0, n, 64):
+        value = tl.load(block, boundary_check=(0, 1), padding_option="zero")
+        tl.store(block, value * 2, boundary_check=(0, 1))
+        block = block.advance((0, 64))

@@ -17,6 +17,7 @@ from teeny_triton import (
     Float,
     Num,
     Ptr,
+    PtrTensor,
     Tensor,
     bf16,
     f16,
@@ -190,3 +191,13 @@ def combining(v: Vector, m: Matrix, o: Offsets, x: Ptr[f32]) -> None:
     tl.histogram(v, 16)  # floats have no bins  # E: type-var | reportArgumentType
     tl.gather(m, o, 0)  # an index of another rank  # E: call-overload | reportArgumentType reportCallIssue
     tl.join(v, o)  # two dtypes  # E: misc | reportArgumentType reportCallIssue
+
+
+def mathematics_and_memory(x: Tensor[f32, R1], h: Tensor[f16, R1], p: PtrTensor[i32, R1], d: Ptr[f16]) -> None:
+    tl.math.atan2(x, h)  # operands of two dtypes  # E: misc | reportArgumentType reportCallIssue
+    tl.math.popc(x)  # bits of a float  # E: arg-type | reportArgumentType reportCallIssue
+    tl.atomic_add(p, x)  # a float into integers  # E: misc | reportArgumentType reportCallIssue
+    tl.atomic_and(d, 1)  # bits of floats  # E: type-var | reportArgumentType reportCallIssue
+    tl.make_tensor_descriptor(d, (8, 8), (8, 1), (8,))  # sides that do not fit  # E: arg-type | reportArgumentType reportCallIssue
+    tl.make_tensor_descriptor(d, (8, 8), (8, 1), (8, 8)).load((0,))  # an offset forgotten  # E: arg-type | reportArgumentType reportCallIssue
+    tl.rand(7, x)  # offsets that are floats  # E: type-var | reportArgumentType reportCallIssue
