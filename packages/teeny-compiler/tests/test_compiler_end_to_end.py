@@ -10,8 +10,16 @@ from typing import Any
 
 import pytest
 
-from teeny_compiler import Artifact, CompileOptions, Target, compile_kernel, find_teenyc
+from teeny_compiler import (
+    Artifact,
+    CompileOptions,
+    Target,
+    compile_kernel,
+    compile_kernels,
+    find_teenyc,
+)
 from teeny_compiler.versions import ABSENT, versions_of
+from teeny_compiler.workers import close_workers
 from teeny_macros.diagnostics import CompileError, LaunchError
 
 SM_90 = Target.cuda("sm_90")
@@ -111,6 +119,35 @@ def test_launch_options_are_part_of_the_entry(
     assert len({artifact.path for artifact in made}) == 3
 
 
+def test_warm_workers_write_what_single_runs_write(
+    cache_dir: Path,
+    load: Load,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    *,
+    has_triton: bool,
+) -> None:
+    if not has_triton:
+        pytest.skip("triton is not installed beside teenyc")
+    kernel = load()
+    instances = [kernel.instantiate(BLOCK=block) for block in (64, 100, 128)]
+    try:
+        found = compile_kernels([(each, SM_90) for each in instances], workers=2, progress=False)
+    finally:
+        close_workers()
+    error = found[1]
+    assert isinstance(error, CompileError)
+    assert error.code == "E0401"
+    assert error.diagnostics[0].labels[0].span.file.endswith(".py")
+    monkeypatch.setenv("TEENYC_CACHE_DIR", str(tmp_path / "other"))
+    for made, instance in ((found[0], instances[0]), (found[2], instances[2])):
+        assert isinstance(made, Artifact)
+        alone = compile_kernel(instance, SM_90)
+        assert alone.path != made.path
+        assert alone.path.read_bytes() == made.path.read_bytes()
+        assert alone.metadata == made.metadata
+
+
 def test_unit_for_the_interpreter_is_kept(cache_dir: Path, load: Load) -> None:
     made = compile_kernel(load().instantiate(BLOCK=16), Target.interpret())
     assert made.read_text().startswith("# teeny-unit 1\n")
@@ -171,10 +208,13 @@ def test_ptx_version_below_the_floor_is_refused(
     assert made.metadata.ptx_version == 84
 
 
-def test_cpu_target_says_that_it_is_not_there_yet(cache_dir: Path, load: Load) -> None:
-    with pytest.raises(CompileError) as caught:
-        compile_kernel(load().instantiate(BLOCK=16), Target.cpu())
-    assert caught.value.code == "E0199"
+def test_kernel_becomes_an_object_for_the_host(cache_dir: Path, load: Load) -> None:
+    if dict(versions_of(find_teenyc()))["llvmlite"] == ABSENT:
+        pytest.skip("llvmlite is not installed beside teenyc")
+    made = compile_kernel(load().instantiate(BLOCK=16), Target.cpu())
+    assert made.path.suffix == ".o"
+    assert made.path.stat().st_size > 0
+    assert [param.kind for param in made.metadata.params] == ["pointer", "pointer", "scalar"]
 
 
 def test_missing_compile_time_value_is_said_before_anything_runs(

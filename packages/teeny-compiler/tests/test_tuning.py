@@ -63,6 +63,29 @@ def copy(
     tl.store(x_ptr + offsets, x, mask=mask)
 
 
+@autotune(
+    configs={"BLOCK": [64, 128, 256]},
+    key=["n"],
+    prune_configs_by={
+        "early_config_prune": lambda configs, args: sorted(
+            configs, key=(lambda c: max((c.values["BLOCK"]), (min((args["n"]), 1))))
+        )[:2]
+    },
+)
+@heuristics({"EVEN": lambda args: ((args["n"]) % (args["BLOCK"])) == (0)})
+@kernel
+def decorated(
+    x_ptr: Ptr[f32],
+    n: i32 | int,
+    BLOCK: Const[int] = tl.auto(),
+    EVEN: Const[bool] = tl.auto(),
+) -> None:
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    added = 10.0 if EVEN else 1.0
+    tl.store(x_ptr + offsets, tl.load(x_ptr + offsets, mask=mask) + added, mask=mask)
+
+
 def blocks(meta: Mapping[str, Any]) -> tuple[int]:
     return (4 if meta["BLOCK"] == 64 else 2 if meta["BLOCK"] == 128 else 1,)
 
@@ -306,6 +329,15 @@ def test_a_budget_measures_at_least_one_config() -> None:
         add_one, [np.zeros(200, np.float32), 200], BLOCKS, grid=blocks, budget=0.0, workers=1
     )
     assert [row.state for row in found.rows.values()] == ["measured", "left", "left"]
+
+
+def test_decorators_with_nested_lambdas_stand_above_a_kernel() -> None:
+    x = np.zeros(200, np.float32)
+    decorated[blocks](x, 200)
+    assert (x == 1).all()
+    assert [c.values["BLOCK"] for c in decorated.tunings[-1].rows] == [64, 128]
+    decorated[lambda meta: (256 // meta["BLOCK"],)](x[:128], 128)
+    assert (x[:128] == 11).all()
 
 
 # --- launching ------------------------------------------------------------------------------------

@@ -74,7 +74,7 @@ class HeuristicKernel(Generic[P]):
         values = arguments_of(site, args, named)
         found = dict(kwargs)
         for name, rule in self.rules.items():
-            if name not in kwargs and site.signature.index[name] >= len(args):
+            if name not in kwargs and site.signature.index.get(name, -1) >= len(args):
                 found[name] = values[name] = rule(values)
         return found
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 from teeny_compiler.codes import E0940, E0942
 from teeny_compiler.tuning.candidate import Call, bind
 from teeny_compiler.tuning.config import Config, Pruning, Space, configs_of, prune_of
-from teeny_compiler.tuning.heuristics import HeuristicKernel, Rules, arguments_of
+from teeny_compiler.tuning.heuristics import HeuristicKernel, Rules
 from teeny_compiler.tuning.search import Reference, Settings, check_settings, search
 from teeny_macros.diagnostics import TeenyError
+from teeny_macros.namespace import MISSING
 from teeny_macros.options import LaunchOptions
 
 if TYPE_CHECKING:
@@ -46,10 +47,11 @@ class TunedKernel(HeuristicKernel[P]):
         self._site: LaunchSite | None = None
         self._tuned = frozenset(name for config in self.configs for name in config.values)
         self._options = frozenset(name for config in self.configs for name in config.options)
-        names = {parameter.name for parameter in kernel.parameters}
+        names = [parameter.name for parameter in kernel.parameters]
         for name in () if callable(self.key) else self.key:
             if name not in names:
                 raise E0940.error(kernel=kernel.name, reason=f"its key `{name}` is no parameter")
+        self._key_at = () if callable(self.key) else tuple(map(names.index, self.key))
         arrays = {p.name: p for p in kernel.parameters if p.kind in ("pointer", "untyped")}
         check_settings(kernel.name, settings, arrays)
 
@@ -76,10 +78,11 @@ class TunedKernel(HeuristicKernel[P]):
             raise
 
     def _search(self, call: Call, *, force: bool) -> Tuning:
-        site, values = self._check(call)
+        values = self._values(call)
         with self._lock:
-            identity = self._identity(site, call)
-            found = search(call, self.configs, self.settings, self._key_of(values), force=force)
+            identity = self._identity(values, call)
+            key = self._key_of(_named(self._site_now(), values))
+            found = search(call, self.configs, self.settings, key, force=force)
             self.tunings.append(found)
             self._choices[identity] = found.best
         return found
@@ -87,19 +90,18 @@ class TunedKernel(HeuristicKernel[P]):
     def _launch(
         self, grid: Any, args: tuple[Any, ...], kwargs: dict[str, Any], stream: Any, device: Any
     ) -> None:
-        given = {name: kwargs[name] for name in kwargs if name in _NAMES}
-        rest = {name: value for name, value in kwargs.items() if name not in given}
-        self._reject(set(given) & self._options)
-        options = self.kernel.launch_options.changed(given)
+        options, rest = self.kernel.launch_options, kwargs
+        if not _NAMES.isdisjoint(kwargs):
+            given = {name: kwargs[name] for name in kwargs if name in _NAMES}
+            rest = {name: value for name, value in kwargs.items() if name not in given}
+            self._reject(self._options.intersection(given))
+            options = options.changed(given)
         call = Call(self, grid, args, rest, options, stream, device)
-        site, _ = self._check(call)
-        identity = self._identity(site, call)
+        identity = self._identity(self._values(call), call)
         config = self._choices.get(identity)
         if config is None:
             with self._lock:
-                config = self._choices.get(identity)
-                if config is None:
-                    config = self._choose(call)
+                config = self._choices.get(identity) or self._choose(call)
         final = self.complete(args, {**rest, **config.values})
         self.start(grid, args, final, options.changed(config.options), stream, device)
 
@@ -108,38 +110,63 @@ class TunedKernel(HeuristicKernel[P]):
             return self.configs[0]  # nothing runs, so there is nothing to measure
         return self._search(call, force=False).best
 
-    def _check(self, call: Call) -> tuple[LaunchSite, dict[str, Any]]:
-        """The arguments by name. Raises E0942 for a value that is the tuner's."""
+    def _site_now(self) -> LaunchSite:
         site = self.kernel.site()
         if site is not self._site:  # a captured name changed its meaning
             self._site = site
             self._choices.clear()
-        self._reject(self._tuned & call.kwargs.keys())
-        positional = {p.name for p in site.parameters[: len(call.args)]}
-        self._reject(self._tuned & positional)
-        return site, arguments_of(site, call.args, call.kwargs)
+        return site
 
-    def _reject(self, names: Any) -> None:
+    def _values(self, call: Call) -> list[Any]:
+        """One value for each parameter, MISSING without one.
+
+        Raises:
+            ToolchainError: E0942 for a value that is the tuner's.
+        """
+        site = self._site_now()
+        given = call.kwargs
+        if not self._tuned.isdisjoint(given):
+            self._reject(self._tuned.intersection(given))
+        count = len(call.args)
+        for name in self._tuned:
+            if site.signature.index.get(name, count) < count:
+                self._reject((name,))
+        return site.signature.fill(call.args, dict(given), site.signature.defaults)
+
+    def _reject(self, names: Iterable[str]) -> None:
         for name in sorted(names):
             raise E0942.error(kernel=self.name, name=name).help(
                 f"leave it out, or launch the kernel itself: `{self.name}.kernel[grid](...)`"
             )
 
-    def _identity(self, site: LaunchSite, call: Call) -> Any:
+    def _identity(self, values: list[Any], call: Call) -> Any:
         """What a choice is remembered for: the key, dtypes, compile-time values, device."""
-        values = arguments_of(site, call.args, call.kwargs)
-        filled = [values.get(parameter.name) for parameter in site.parameters]
+        site = self._site_now()
+        filled = [None if value is MISSING else value for value in values]
         parts, place = site.read(filled, call.options, call.device)
         dtypes = tuple(
             part if action == 0 or part is None else part[0]
             for action, part in zip(site.actions, parts[3:], strict=True)
         )
-        return self._key_of(values), dtypes, place, parts[0], parts[1]
+        device = getattr(call.device, "name", call.device)
+        if callable(self.key):
+            return self._key_of(_named(site, values)), dtypes, place, call.options, device
+        key = tuple(
+            (type(value), value) if isinstance(value, int | str) else _text(value)
+            for value in (values[at] for at in self._key_at)
+        )
+        return key, dtypes, place, call.options, device
 
     def _key_of(self, values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         if callable(self.key):
             return (("key", repr(self.key(values))),)
         return tuple((name, _text(values.get(name))) for name in self.key)
+
+
+def _named(site: LaunchSite, values: list[Any]) -> dict[str, Any]:
+    names = [parameter.name for parameter in site.parameters]
+    pairs = zip(names, values, strict=True)
+    return {name: value for name, value in pairs if value is not MISSING}
 
 
 def _text(value: Any) -> str:
