@@ -19,9 +19,11 @@ _LN2 = {
     "f32": (0.693359375, -2.12194440e-4),
     "f64": (float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")),
 }
-# Beyond these exp is 0 or infinite whatever the rounding.
-_EXP_RANGE = {"f32": (-104.0, 89.0), "f64": (-746.0, 710.0)}
-_EXP2_RANGE = {"f32": (-151.0, 129.0), "f64": (-1076.0, 1025.0)}
+# Beyond these exp is 0 or infinite whatever the rounding. The lower ends lie where the power of two
+# is a product of zeros: -inf, which masked-off lanes of a softmax are, must not underflow, since
+# that is slow on many processors.
+_EXP_RANGE = {"f32": (-176.0, 89.0), "f64": (-1418.0, 710.0)}
+_EXP2_RANGE = {"f32": (-254.0, 129.0), "f64": (-2046.0, 1025.0)}
 # atanh(1/2), rounded up, and where tanh has become 1.
 _TANH_SPLIT = 0.55
 _TANH_END = {"f32": 9.1, "f64": 19.1}
