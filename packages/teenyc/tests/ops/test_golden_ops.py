@@ -559,7 +559,8 @@ def test_libtriton_compiles_the_kernel_of_a_golden(
 ) -> None:
     params, body = CASES[name]
     unit = kernel(params, body, name.replace(".", "_")).unit
-    for arch in archs:
+    # Functions of libdevice are calls of one library: one architecture stands for the others.
+    for arch in archs[: 1 if name in TABLE else None]:
         options = Options(Target.cuda(arch), ("ptx",))
         result = compile_text(unit.render(), options, folder=str(tmp_path))
         assert ".entry" in result.texts["ptx"]

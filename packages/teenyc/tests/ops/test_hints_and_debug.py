@@ -154,7 +154,8 @@ def test_swizzling_visits_each_tile_once(kernel: Callable[..., Any]) -> None:
     ("call", "code"),
     [
         ("tl.multiple_of(n, (1, 2))", "E0419"), ("tl.multiple_of(n, 0)", "E0419"),
-        ("tl.max_contiguous(tl.arange(0, 4), n)", "E0210"), ("tl.assume(tl.arange(0, 4) > 1)", "E0413"),
+        ("tl.max_contiguous(tl.arange(0, 4), n)", "E0210"),
+        ("tl.assume(tl.arange(0, 4) > 1)", "E0413"),
         ("tl.device_print(n)", "E0419"), ("print(n)", "E0419"), ("tl.device_assert(n, n)", "E0419"),
         ('tl.static_print("x", sep=1)', "E0419"), ("assert n, n", "E0419"),
         ('tl.inline_asm_elementwise("", "", [n], n, True, 1)', "E0312"),

@@ -66,10 +66,12 @@ e.store((0, 0), d.load((i, j)))""",
 @pytest.mark.parametrize(
     "store",
     [
-        "p = tl.make_block_ptr(x_ptr, (m, n), (n, 1), (i, j), (4, 8), (1, 0))\n"
-        "tl.store(p, tl.full((4, 8), 7, f32), boundary_check=(0, 1))",
-        "d = tl.make_tensor_descriptor(x_ptr, (m, n), (n, 1), (4, 8))\n"
-        "d.store((i, j), tl.full((4, 8), 7, f32))",
+        """\
+p = tl.make_block_ptr(x_ptr, (m, n), (n, 1), (i, j), (4, 8), (1, 0))
+tl.store(p, tl.full((4, 8), 7, f32), boundary_check=(0, 1))""",
+        """\
+d = tl.make_tensor_descriptor(x_ptr, (m, n), (n, 1), (4, 8))
+d.store((i, j), tl.full((4, 8), 7, f32))""",
     ],
     ids=["block pointer", "descriptor"],
 )

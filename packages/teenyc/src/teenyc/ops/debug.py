@@ -105,14 +105,14 @@ def _ref_print(np: Any, op: Operation, operands: Sequence[Array], env: Environme
     program = f"pid ({', '.join(map(str, env.program))})"
     prefix, as_hex = op.attrs["prefix"], op.attrs["hex"]
     if not operands:
-        print(f"{program}{prefix}")
+        sys.stdout.write(f"{program}{prefix}\n")
     for number, (operand, array) in enumerate(zip(op.operands, operands, strict=True)):
         element = arrays.element_name(operand.type)
         which = f"(operand {number}) " if len(operands) > 1 else ""
         for place in np.ndindex(*shape_of(operand.type)):
             index = f" idx ({', '.join(map(str, place))})" if place else " idx ()"
             text = _element(array[place], element, signed=op.attrs["signed"][number], as_hex=as_hex)
-            print(f"{program}{index}{prefix}{which}{text}")
+            sys.stdout.write(f"{program}{index}{prefix}{which}{text}\n")
     return ()
 
 
