@@ -182,6 +182,9 @@ def test_a_method_is_primitive_or_hands_its_parameters_on(node: ast.FunctionDef)
     assert isinstance(call.func, ast.Name)
     function = FUNCTIONS[call.func.id]
     own, owner = parameters(node), parameters(function)
+    if node.name == "item":  # a method alone: a shape of its own
+        assert ast.unparse(call) == "reshape(self, ())"
+        return
     assert [default for _, default in own[1:]] == [default for _, default in owner[1:]]
     if node.name == call.func.id:
         assert [name for name, _ in own[1:]] == [name for name, _ in owner[1:]]

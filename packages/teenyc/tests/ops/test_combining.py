@@ -256,6 +256,16 @@ def test_zeros_are_sorted_by_their_sign(kernel: MakeKernel) -> None:
     assert list(np.signbit(found)) == [True, True, False, False]
 
 
+def test_the_only_element_becomes_a_scalar(kernel: MakeKernel) -> None:
+    total = "tl.sum(x, keep_dims=True)"
+    wanted = evaluate(kernel, "tl.sum(x)", TILE, (), "f32")
+    for call in (f"{total}.item()", f"{total}.cast(f64).item().cast(f32)", f"{total}.reshape(())"):
+        assert evaluate(kernel, call, TILE, (), "f32") == wanted
+    with pytest.raises(TeenyError) as caught:
+        evaluate(kernel, "x.item()", TILE, (), "f32")
+    assert caught.value.code == "E0417"
+
+
 def test_one_element_is_sorted_already(kernel: MakeKernel) -> None:
     x = TILE[:1, :1]
     for call in ("tl.sort(x)", "tl.topk(x, 1)", "tl.bitonic_merge(x)", "tl.flip(x)"):

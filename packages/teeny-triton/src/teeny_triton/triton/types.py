@@ -228,6 +228,15 @@ class Tensor(Generic[E, R]):
         """The same values as another dtype: `cast`."""
         return cast(self, dtype, fp_downcast_rounding, bitcast)
 
+    def cast(self, dtype, fp_downcast_rounding=None, bitcast=False):
+        """See `cast`."""
+        return cast(self, dtype, fp_downcast_rounding, bitcast)
+
+    @rule(returns="E")
+    def item(self):
+        """The only element, as a scalar."""
+        return reshape(self, ())
+
     def abs(self):
         """See `abs`."""
         return abs(self)

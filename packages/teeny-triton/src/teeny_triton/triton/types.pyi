@@ -186,6 +186,10 @@ class Tensor(Generic[E, R]):
     def __getitem__(self: Tensor[E, R1], index: tuple[None, None, slice]) -> Tensor[E, R3]: ...
     def to(self, dtype: type[X], fp_downcast_rounding: Literal["rtne", "rtz"] | None = None, bitcast: bool = False) -> Tensor[X, R]:
         """The same values as another dtype: `cast`."""
+    def cast(self, dtype: type[X], fp_downcast_rounding: Literal["rtne", "rtz"] | None = None, bitcast: bool = False) -> Tensor[X, R]:
+        """See `cast`."""
+    def item(self) -> E:
+        """The only element, as a scalar."""
     def abs(self: Of[Num]) -> Tensor[E, R]:
         """See `abs`."""
     def exp(self: Of[Float]) -> Tensor[E, R]:
