@@ -159,7 +159,7 @@ def _compile(
 ) -> Result:
     triton = find_triton() if needs_back_end(options) else None
     keep = options.assertions or options.target.kind != "cuda"
-    module = _lower(unit, timer, after, assertions=keep)
+    module = _lower(unit, timer, after, assertions=keep, pointers_only=options.target.kind == "cpu")
     if options.target.kind == "cuda":
         require_hardware(module, options.target.arch)
     texts: dict[str, str] = {}
@@ -228,6 +228,7 @@ def _lower(
     after: Callable[[str, Module], None] | None,
     *,
     assertions: bool,
+    pointers_only: bool = False,
 ) -> Module:
     with timer.step("load front end"), _our_bug("loading the front end", None):
         from teenyc import frontend, passes
@@ -248,6 +249,10 @@ def _lower(
     with timer.step("passes"), _our_bug("the passes", lambda: (done, module)):
         if not assertions:
             passes.drop_assertions(module)
+        if pointers_only:
+            from teenyc.passes.descriptors import lower_descriptors
+
+            lower_descriptors(module)
         passes.run(module, after=seen)
     return module
 

@@ -8,9 +8,28 @@ import numpy as np
 import pytest
 
 from teeny_macros.diagnostics import CompileError, TeenyError
+from teenyc import passes
+from teenyc.interp import InterpProgram
+from teenyc.passes.descriptors import lower_descriptors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+@pytest.fixture(params=["descriptors", "pointers"])
+def start(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """`start(kernel, *arguments)` runs one program, descriptors lowered to pointers or not."""
+
+    def run(made: Any, *arguments: Any) -> None:
+        module = made.lower(passes=False)
+        if request.param == "pointers":
+            lower_descriptors(module)
+            assert not any("descriptor" in op.name for op in module.walk())
+        passes.run(module)
+        InterpProgram(module).launch((1, 1, 1), list(arguments))
+
+    return run
+
 
 RNG = np.random.default_rng(13)
 
@@ -49,7 +68,11 @@ tl.store(out_ptr + o, x)""",
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(("option", "fill"), [("zero", 0.0), ("nan", np.nan)])
 def test_a_descriptor_pads_what_it_reads_outside(
-    place: tuple[int, int], option: str, fill: float, kernel: Callable[..., Any]
+    place: tuple[int, int],
+    option: str,
+    fill: float,
+    kernel: Callable[..., Any],
+    start: Callable[..., None],
 ) -> None:
     made = kernel(
         "x_ptr: Ptr[f16], out_ptr: Ptr[f16], m: i32, n: i32, s: i64, i: i32, j: i32",
@@ -59,7 +82,7 @@ e = tl.make_tensor_descriptor(out_ptr, (4, 8), (8, 1), (4, 8))
 e.store((0, 0), d.load((i, j)))""",
     )
     x, out = RNG.standard_normal((10, 24)).astype(np.float16), np.zeros((4, 8), np.float16)
-    made.program().launch((1, 1, 1), [x, out, 10, 15, 24, *place])
+    start(made, x, out, 10, 15, 24, *place)
     assert np.array_equal(out, window(x[:, :15], *place, 4, 8, fill), equal_nan=True)
 
 
@@ -75,11 +98,13 @@ d.store((i, j), tl.full((4, 8), 7, f32))""",
     ],
     ids=["block pointer", "descriptor"],
 )
-def test_nothing_is_written_outside_of_the_array(store: str, kernel: Callable[..., Any]) -> None:
+def test_nothing_is_written_outside_of_the_array(
+    store: str, kernel: Callable[..., Any], start: Callable[..., None]
+) -> None:
     made = kernel("x_ptr: Ptr[f32], m: i32, n: i32, i: i32, j: i32", store)
     for row, column in PLACES:
         x = np.zeros((10, 15), np.float32)
-        made.program().launch((1, 1, 1), [x, 10, 15, row, column])
+        start(made, x, 10, 15, row, column)
         wanted = np.zeros((10, 15), np.float32)
         wanted[max(row, 0) : max(row + 4, 0), max(column, 0) : max(column + 8, 0)] = 7
         assert np.array_equal(x, wanted)
@@ -143,7 +168,9 @@ REDUCES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", REDUCES)
-def test_a_descriptor_changes_its_array(name: str, kernel: Callable[..., Any]) -> None:
+def test_a_descriptor_changes_its_array(
+    name: str, kernel: Callable[..., Any], start: Callable[..., None]
+) -> None:
     made = kernel(
         "x_ptr: Ptr[i32], y_ptr: Ptr[i32]",
         f"""\
@@ -157,11 +184,13 @@ x.atomic_{name}((4, 8), y.load((0, 0)))""",
     wanted = x.copy()
     wanted[2:6, 4:12] = REDUCES[name](wanted[2:6, 4:12], y)
     wanted[4:, 8:] = REDUCES[name](wanted[4:, 8:], y[:2, :4])
-    made.program().launch((1, 1, 1), [x, y])
+    start(made, x, y)
     assert np.array_equal(x, wanted)
 
 
-def test_rows_are_gathered_and_scattered(kernel: Callable[..., Any]) -> None:
+def test_rows_are_gathered_and_scattered(
+    kernel: Callable[..., Any], start: Callable[..., None]
+) -> None:
     made = kernel(
         "x_ptr: Ptr[f32], rows_ptr: Ptr[i32], out_ptr: Ptr[f32]",
         """\
@@ -172,7 +201,7 @@ out.scatter(x.gather(rows, 4) * 2, rows, 12)""",
     )
     x, out = RNG.standard_normal((20, 16)).astype(np.float32), np.zeros((20, 16), np.float32)
     rows = np.asarray([3, 1, 19, 0, 7, -1, 20, 12], np.int32)
-    made.program().launch((1, 1, 1), [x, rows, out])
+    start(made, x, rows, out)
     wanted = np.zeros((20, 16), np.float32)
     inside = rows[(rows >= 0) & (rows < 20)]
     wanted[inside, 12:16] = 2 * x[inside, 4:8]
