@@ -483,25 +483,53 @@ class Evaluator:
             c.output.declares.add(f"declare i1 {name}({vector('i1', whole.lanes)})")
             self.nest.tests.append(c.put(f"call i1 {name}({whole})", "i1", 0, whole.level))
 
-    def _test_ends(self, op: Operation, seen: Seen, at: int) -> bool:
-        """A comparison of affine sides holds for all lanes where it holds at the right end."""
+    def surely_off(self, mask: Value, seen: Seen) -> list[Val]:
+        """Scalars of which each means that no lane of `mask` is on."""
+        c, op = self.c, mask.op
+        seen = self._normal(mask, seen)
+        at = [i for i, axis in enumerate(seen) if axis == self.nest.strip]
+        if op is None or all(self.scope.classes.axes.strides(mask)[i] == 0 for i in at):
+            on = self.value(mask, self.first(seen))
+            return [c.binary("xor", on, number(1, "i1"))]
+        if op.opdef is arith.ANDI:
+            return [off for x in op.operands for off in self.surely_off(x, seen)]
+        if op.opdef in VIEWS:
+            return self.surely_off(op.operands[0], _through(op, seen))
+        found = self._ends(op, seen, at[0]) if op.opdef is compare.CMPI else None
+        if found is None:
+            return []
+        _, near, steady = found
+        off = c.binary("xor", near, number(1, "i1"))
+        return [c.binary("and", off, steady)]
+
+    def _ends(self, op: Operation, seen: Seen, at: int) -> tuple[Val, Val, Val] | None:
+        """A comparison of affine sides where it fails first, where it fails last, and whether the
+        side that moves does so without wrapping; None where it is not one."""
         strides = [self.scope.classes.axes.strides(x)[at] for x in op.operands]
         predicate = op.attrs["predicate"]
         if not all(isinstance(s, int) for s in strides) or 0 not in strides:
-            return False
+            return None
         slope = int(strides[0] or 0) - int(strides[1] or 0)
         if predicate not in _LESS | _GREATER:
-            return False
-        ends = self._last(seen) if (slope > 0) == (predicate in _LESS) else self.first(seen)
-        c, tests = self.c, self.nest.tests
-        left, right = (self.value(x, ends) for x in op.operands)
-        tests.append(c.compare(predicate, left, right))
-        # Nor may the side that moves wrap on the way.
+            return None
+        ends = [self._last(seen), self.first(seen)]
+        if (slope > 0) != (predicate in _LESS):
+            ends.reverse()
+        c = self.c
+        far, near = (
+            c.compare(predicate, *(self.value(x, end) for x in op.operands)) for end in ends
+        )
         moving = op.operands[0 if strides[0] else 1]
         low, high = self.value(moving, self.first(seen)), self.value(moving, self._last(seen))
         rises = int(strides[0] or strides[1] or 0) > 0
-        tests.append(c.compare(f"{predicate[0]}{'le' if rises else 'ge'}", low, high))
-        return True
+        return far, near, c.compare(f"{predicate[0]}{'le' if rises else 'ge'}", low, high)
+
+    def _test_ends(self, op: Operation, seen: Seen, at: int) -> bool:
+        """A comparison of affine sides holds for all lanes where it holds at the right end."""
+        found = self._ends(op, seen, at)
+        if found is not None:
+            self.nest.tests += [found[0], found[2]]
+        return found is not None
 
 
 def _through(op: Operation, seen: Seen) -> Seen:

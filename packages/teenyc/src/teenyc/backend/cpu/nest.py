@@ -68,7 +68,9 @@ class Nest:
         self.strip_phis: list[str] = []
         self.loop_phis: list[tuple[str, Val, str]] = []
         self.has_drain = False
+        self.skips: list[Val] = []  # each means that the strip has nothing to do
         self.slot_count = 2  # the first two belong to memory.py
+        self._after = scope.label("next")
         self._starts = (self.body.label, self.fill.label, self.drain.label)
 
     def _loop_order(self, reduced: int | None) -> list[int]:
@@ -149,6 +151,8 @@ class Nest:
         else:
             main.lines.append(f"  br i1 {test}, label %{body_label}, label %{fill_label}")
             main.open(fill_label)
+            if self.skips:
+                self._append_skip(body_label)
             main.lines += [*self.fill.lines, f"  br label %{body_label}"]
         main.open(body_label)
         main.lines += [phi.format(pre=before_body, fill=self.fill.label) for phi in self.strip_phis]
@@ -158,8 +162,21 @@ class Nest:
             self._append_drain(test)
         self._close_loops()
 
+    def _append_skip(self, body_label: str) -> None:
+        """Nothing of this strip is stored: go on behind the drain."""
+        main, rest = self.scope.main, self.scope.label("partly")
+        section = Section(main.label)
+        self.sections[self.top] = section
+        off = self.skips[0]
+        for skip in self.skips[1:]:
+            off = self.c.binary("or", off._replace(level=self.top), skip)
+        main.lines += [*section.lines, f"  br {off}, label %{self._after}, label %{rest}"]
+        main.open(rest)
+        if self.fill.label == self._starts[1]:
+            self.fill.label = rest
+
     def _append_drain(self, test: str) -> None:
-        main, after, start = self.scope.main, self.scope.label("next"), self._starts[2]
+        main, after, start = self.scope.main, self._after, self._starts[2]
         main.lines.append(f"  br i1 {test}, label %{after}, label %{start}")
         main.open(start)
         main.lines += [*self.drain.lines, f"  br label %{after}"]

@@ -166,6 +166,9 @@ def _store_staged(
     real, slot = e.stage(op.operands[0], op.operands[2:3], nest.identity, certain=certain)
     store(c, _aside(e, e.choose(real, slot), waiting), found, nest.top)
     nest.has_drain = True
+    if len(nest.cluster.roots) == 1 and len(op.operands) > 2:
+        with e.inside(nest.pre):
+            nest.skips += e.surely_off(op.operands[2], nest.identity)
     with e.inside(nest.fill):
         e.check_strip(op, nest.identity, e.store_mask(op), nest.top)
     with e.inside(nest.drain):
