@@ -96,3 +96,25 @@ def test_libtriton_takes_a_golden_to_ptx(path: Path, archs: tuple[str, ...]) -> 
         outcome = Child.start().run(job)
         assert outcome.failure is None, f"{arch}: {outcome.stage}: {outcome.reason}{outcome.stderr}"
         assert ".visible .entry" in (outcome.stages[-1].text or "")
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("example", ["vector_add", "matmul"])
+def test_the_ptx_is_the_same_in_every_place(example: str, tmp_path: Path) -> None:
+    texts = []
+    for name, seed in (("here", "1"), ("there", "2")):
+        place = tmp_path / name
+        place.mkdir()
+        changed = {"HOME": str(place), "TMPDIR": str(place), "PYTHONHASHSEED": seed}
+        changed["TEENYC_CACHE_DIR"] = str(place / "cache")
+        done = subprocess.run(
+            [sys.executable, str(HERE / "compile_example.py"), example, str(place), "sm_90"],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=place,
+            env={**os.environ, **changed},
+        )
+        assert done.returncode == 0, done.stderr
+        texts.append([path.read_bytes() for path in sorted(place.glob("*.ptx"))])
+    assert texts[0] == texts[1] != []
