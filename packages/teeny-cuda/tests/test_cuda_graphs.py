@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -155,6 +156,95 @@ def test_a_graph_is_captured_by_one_block_at_a_time(device: Device) -> None:
             graph.__enter__()
         assert caught.value.code == "E1083"
     assert "ready" in repr(graph)
+
+
+def test_what_becomes_free_in_a_capture_is_released_after_it(
+    fake: FakeDriver, device: Device, add: Program
+) -> None:
+    used = fake.memories[0].used
+    _freed(device, add)
+    gc.collect()
+    device.synchronize()
+    assert (fake.memories[0].used, fake.executables, fake.graphs) == (used, {}, {})
+    assert fake.pinned == {}
+
+
+@pytest.mark.gpu
+def test_what_becomes_free_in_a_capture_is_released_on_the_gpu(
+    gpu: Device, artifact_of: MakeArtifact
+) -> None:
+    _freed(gpu, gpu.load(artifact_of("vector_add")))
+
+
+def _freed(device: Device, program: Program) -> None:
+    for turn in range(3):  # from the second turn on the graph before it ends inside of the block
+        arrays: list[Any] = _arrays(device)
+        pooled = device.buffer(64, "f32", stream=device.stream())
+        pinned = device.pinned(64, "f32")
+        prepared = program.bind(4, *_arrays(device), 500)
+        with device.capture() as graph:
+            gone, arrays[0] = arrays[0], device.buffer(500, "f32")
+            gone.release()
+            arrays[0] = arrays[1]
+            del pooled, pinned, prepared, gone
+            gc.collect()
+            device.launch(program, 4, [*arrays, 500], stream=graph.stream)
+        arrays[1].fill(float(turn + 1))
+        graph.launch()
+        assert np.array_equal(arrays[2].to_host(), np.full(500, 2 * turn + 2, np.float32))
+
+
+def test_stream_ordered_memory_of_a_capture_is_freed_inside_of_it(
+    fake: FakeDriver, device: Device
+) -> None:
+    before = device.buffer(4, "f32", stream=device.stream())
+    with device.capture() as graph:
+        inside = device.buffer(4, "f32", stream=graph.stream)
+        inside.fill(1.0, stream=graph.stream)
+        calls = fake.calls.count("cuMemFreeAsync")
+        inside.release()
+        assert fake.calls.count("cuMemFreeAsync") == calls + 1
+        before.release()
+        assert fake.calls.count("cuMemFreeAsync") == calls + 1
+    assert fake.calls.count("cuMemFreeAsync") == calls + 2
+
+
+def test_a_program_loads_in_a_capture(device: Device, artifact_of: MakeArtifact) -> None:
+    _loaded(device, artifact_of)
+
+
+@pytest.mark.gpu
+def test_a_program_loads_in_a_capture_on_the_gpu(gpu: Device, artifact_of: MakeArtifact) -> None:
+    _loaded(gpu, artifact_of)
+
+
+def _loaded(device: Device, artifact_of: MakeArtifact) -> None:
+    x, y, out = _arrays(device)
+    with device.capture() as graph:
+        program = device.load(artifact_of("vector_add"))
+        device.launch(program, 4, [x, y, out, 500], stream=graph.stream)
+    graph.launch()
+    assert out.to_host()[10] == 30
+
+
+def test_another_thread_frees_and_allocates_while_a_graph_is_captured(
+    fake: FakeDriver, device: Device, add: Program
+) -> None:
+    arrays = _arrays(device)
+
+    def work() -> None:
+        for _ in range(20):
+            device.buffer(64, "f32").fill(1.0)
+
+    used = fake.memories[0].used
+    with device.capture() as graph:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        device.launch(add, 4, [*arrays, 500], stream=graph.stream)
+    graph.launch()
+    assert arrays[2].to_host()[10] == 30
+    assert fake.memories[0].used == used
 
 
 # --- prepared launches ----------------------------------------------------------------------------

@@ -664,6 +664,19 @@ def test_tensors_are_asked_by_their_methods(
     assert slow.count == before + 1
 
 
+def test_arrays_of_another_library_get_an_entry_as_soon_as_the_first_ones(
+    fake: FakeDriver, device: Device, compiler: Compiler, slow: Slow, torch_stream: list[int]
+) -> None:
+    buffers = _arrays(device)
+    _warm(lambda: vector_add[2](*buffers, 50), 3 * HOT)
+    before = slow.count
+    tensors = [_Tensor(buffer, _FLOAT32) for buffer in buffers]
+    _warm(lambda: vector_add[2](*tensors, 50), 3 * HOT)
+    assert slow.count == before + HOT
+    vector_add[2](*buffers, 50)
+    assert slow.count == before + HOT
+
+
 def test_tensors_with_the_exchange_protocol_are_read_by_c_functions(
     fake: FakeDriver,
     device: Device,

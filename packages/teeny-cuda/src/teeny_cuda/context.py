@@ -6,6 +6,7 @@ library may rely on it.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from teeny_cuda.codes import E1053
@@ -20,7 +21,17 @@ if TYPE_CHECKING:
 class Context:
     """A retained primary context. It is kept until the process ends, as the CUDA runtime does."""
 
-    __slots__ = ("_retired", "captures", "device", "driver", "handle", "kinds", "number", "ordinal")
+    __slots__ = (
+        "_deferred",
+        "_retired",
+        "captures",
+        "device",
+        "driver",
+        "handle",
+        "kinds",
+        "number",
+        "ordinal",
+    )
 
     def __init__(self, driver: Driver, ordinal: int) -> None:
         self.driver = driver
@@ -33,6 +44,8 @@ class Context:
         # The graphs that are being captured, by the handles of their streams.
         self.captures: dict[int, Graph] = {}
         self._retired: list[Any] = []
+        # What became free during a capture; finalizers of any thread add to it.
+        self._deferred: deque[tuple[str, tuple[Any, ...]]] = deque()
 
     def bound(self) -> Bound:
         """A `with` block in which this context is current in this thread."""
@@ -43,11 +56,16 @@ class Context:
         with Bound(self):
             return self.driver.call(name, *args)
 
-    def release(self, name: str, *args: Any) -> None:
-        """Call a function that releases something.
+    def release(self, name: str, *args: Any, at_once: bool = False) -> None:
+        """Call a function that releases something; while a graph is captured, when that has ended.
 
-        A context that is gone has released it already.
+        A context that is gone has released it already. `at_once`: even in a capture, for what came
+        in the same one.
         """
+        # Releasing may wait for the GPU, and what is older than a capture may not be freed in it.
+        if self.captures and not at_once:
+            self._deferred.append((name, args))
+            return
         number, _ = self.driver.attempt("cuCtxGetCurrent")
         if number not in GONE:
             with Bound(self):
@@ -55,8 +73,22 @@ class Context:
         if number and number not in GONE:
             raise self.driver.failure(name, number)
 
+    def release_deferred(self) -> None:
+        """Release what became free while a graph was captured, if none is captured now."""
+        while self._deferred and not self.captures:
+            try:
+                name, args = self._deferred.popleft()
+            except IndexError:  # another thread was quicker
+                return
+            self.release(name, *args)
+
+    def unguarded(self) -> Unguarded:
+        """A `with` block in which calls that may wait are allowed although a graph is captured."""
+        return Unguarded(self)
+
     def synchronize(self) -> None:
         """Wait for all work of this context, and unload the modules that were waiting for that."""
+        self.release_deferred()
         with Bound(self):
             # Only what was retired before the wait is surely idle after it.
             idle, self._retired = self._retired, []
@@ -107,6 +139,36 @@ class Bound:
     ) -> None:
         if self._pushed:
             self._context.driver.attempt("cuCtxPopCurrent")
+
+
+class Unguarded:
+    """Sets this thread's capture mode to relaxed, and back.
+
+    New memory and loaded code depend on nothing in a capture: they may come while one goes on.
+    """
+
+    __slots__ = ("_context", "_mode")
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._mode: Any = None
+
+    def __enter__(self) -> None:
+        context = self._context
+        if context.captures:
+            modes = context.driver.api.CUstreamCaptureMode
+            self._mode = context.driver.call(
+                "cuThreadExchangeStreamCaptureMode", modes.CU_STREAM_CAPTURE_MODE_RELAXED
+            )
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._mode is not None:
+            self._context.driver.attempt("cuThreadExchangeStreamCaptureMode", self._mode)
 
 
 def device_count() -> int:

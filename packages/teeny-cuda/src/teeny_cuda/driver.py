@@ -42,7 +42,7 @@ class Failure(NamedTuple):
 
 _SANITIZER = "run the program under `compute-sanitizer` to see the kernel's line"
 _UPDATE = "install a newer NVIDIA driver"
-_CAPTURE = "inside of the block use `graph.stream`, copy with `wait=False`, allocate nothing"
+_CAPTURE = "inside of the block use `graph.stream`, copy with `wait=False`, wait for nothing"
 
 # CUresult -> what it means. A result that is missing here is E1099 with the driver's own sentence.
 FAILURES: dict[int, Failure] = {

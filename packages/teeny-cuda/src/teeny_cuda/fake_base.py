@@ -77,6 +77,17 @@ def call(function: Callable[..., Answer | None]) -> Callable[..., Answer]:
     return checked
 
 
+def waiting(function: Callable[..., Answer | None]) -> Callable[..., Answer | None]:
+    """A function that may wait for the GPU: not allowed while this thread captures."""
+
+    def checked(self: Any, *args: Any) -> Answer | None:
+        if self.is_unsafe():
+            return (CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,)
+        return function(self, *args)
+
+    return checked
+
+
 def ok(*values: Any) -> Answer:
     """Success, with what the function gives."""
     return (CUresult.CUDA_SUCCESS, *values)

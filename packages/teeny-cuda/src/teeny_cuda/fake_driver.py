@@ -12,7 +12,7 @@ import threading
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from teeny_cuda.fake_base import Answer, CUresult, Struct, call, numbered, ok
+from teeny_cuda.fake_base import Answer, CUresult, Struct, call, numbered, ok, waiting
 from teeny_cuda.fake_code import Function, Module, RejectedError, parse_ptx
 from teeny_cuda.fake_graph import FakeGraphs
 from teeny_cuda.fake_memory import FaultError, Memory
@@ -198,6 +198,7 @@ class FakeDriver(FakeGraphs, FakeNative, FakePools, FakeTensorMaps):
         )
 
     @call
+    @waiting
     def cuCtxSynchronize(self) -> None:
         for queue in list(self.queues.values()):
             queue.run()
@@ -215,7 +216,11 @@ class FakeDriver(FakeGraphs, FakeNative, FakePools, FakeTensorMaps):
         return ok(memory.total - memory.used, memory.total)
 
     @call
+    @waiting
     def cuMemAlloc(self, nbytes: int) -> Answer:
+        return self._allocate(nbytes)
+
+    def _allocate(self, nbytes: int) -> Answer:
         memory = self.memory()
         if memory is None:
             return (CUresult.CUDA_ERROR_INVALID_CONTEXT,)
@@ -225,6 +230,7 @@ class FakeDriver(FakeGraphs, FakeNative, FakePools, FakeTensorMaps):
         return (CUresult.CUDA_ERROR_OUT_OF_MEMORY,) if pointer is None else ok(pointer)
 
     @call
+    @waiting
     def cuMemFree(self, pointer: int) -> Answer | None:
         for queue in list(self.queues.values()):
             queue.run()  # the driver waits for the work in flight
@@ -232,8 +238,9 @@ class FakeDriver(FakeGraphs, FakeNative, FakePools, FakeTensorMaps):
             return (CUresult.CUDA_ERROR_INVALID_VALUE,)
         return None
 
+    @call
     def cuMemAllocAsync(self, nbytes: int, stream: int) -> Answer:
-        answer = self.cuMemAlloc(nbytes)
+        answer = self._allocate(nbytes)
         if not answer[0]:
             self.pool_used[self.current[-1] - 0x100] += nbytes
             self.pooled[answer[1]] = (self.current[-1] - 0x100, nbytes)
@@ -431,6 +438,7 @@ class FakeDriver(FakeGraphs, FakeNative, FakePools, FakeTensorMaps):
 
     # --- code -------------------------------------------------------------------------------------
     @call
+    @waiting
     def cuModuleLoadDataEx(
         self, image: bytes, count: int, options: Sequence[Any], values: Sequence[Any]
     ) -> Answer:
@@ -452,6 +460,7 @@ class FakeDriver(FakeGraphs, FakeNative, FakePools, FakeTensorMaps):
         return ok(handle)
 
     @call
+    @waiting
     def cuModuleUnload(self, module: int) -> Answer | None:
         found = self.modules.pop(module, None)
         if found is None:

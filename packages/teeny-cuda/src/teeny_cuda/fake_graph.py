@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 from teeny_cuda.fake_base import Answer, CUresult, call, numbered, ok
@@ -9,6 +10,7 @@ from teeny_cuda.fake_base import Answer, CUresult, call, numbered, ok
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+_GLOBAL, _THREAD_LOCAL, _RELAXED = range(3)
 Work = list[tuple[object, "Callable[[], object]"]]
 
 
@@ -19,12 +21,17 @@ class FakeGraphs:
     handles: Iterator[int]
     CUstreamCaptureMode = numbered(
         "CUstreamCaptureMode",
-        {"CU_STREAM_CAPTURE_MODE_GLOBAL": 0, "CU_STREAM_CAPTURE_MODE_THREAD_LOCAL": 1},
+        {
+            f"CU_STREAM_CAPTURE_MODE_{name}": at
+            for at, name in enumerate(("GLOBAL", "THREAD_LOCAL", "RELAXED"))
+        },
     )
 
     def start_graphs(self) -> None:
         """Begin without any."""
         self.captures: dict[int, Work] = {}
+        self.modes: dict[int, tuple[int, int]] = {}  # of each capture: its mode and thread
+        self.thread_modes: dict[int, int] = {}
         self.spoiled: set[int] = set()
         self.graphs: dict[int, Work] = {}
         self.executables: dict[int, Work] = {}
@@ -43,6 +50,26 @@ class FakeGraphs:
             return True
         return False
 
+    def is_unsafe(self) -> bool:
+        """Whether a call that may wait is not allowed in this thread; it spoils the captures."""
+        here = threading.get_ident()
+        if self.thread_modes.get(here, _GLOBAL) == _RELAXED:
+            return False
+        spoiled = {
+            stream
+            for stream, (mode, thread) in self.modes.items()
+            if mode == _GLOBAL or (mode == _THREAD_LOCAL and thread == here)
+        }
+        self.spoiled |= spoiled
+        return bool(spoiled)
+
+    @call
+    def cuThreadExchangeStreamCaptureMode(self, mode: Any) -> Answer:
+        here = threading.get_ident()
+        old = self.thread_modes.get(here, _GLOBAL)
+        self.thread_modes[here] = int(mode)
+        return ok(self.CUstreamCaptureMode(old))
+
     @call
     def cuStreamBeginCapture(self, stream: int, mode: Any) -> Answer | None:
         if stream not in self.queues or not stream:
@@ -50,11 +77,13 @@ class FakeGraphs:
         if stream in self.captures:
             return (CUresult.CUDA_ERROR_ILLEGAL_STATE,)
         self.captures[stream] = []
+        self.modes[stream] = (int(mode), threading.get_ident())
         return None
 
     @call
     def cuStreamEndCapture(self, stream: int) -> Answer:
         work = self.captures.pop(stream, None)
+        self.modes.pop(stream, None)
         if work is None:
             return (CUresult.CUDA_ERROR_ILLEGAL_STATE,)
         if stream in self.spoiled:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any
 
-from teeny_cuda.fake_base import Answer, CUresult, call, numbered, ok
+from teeny_cuda.fake_base import Answer, CUresult, call, numbered, ok, waiting
 
 if TYPE_CHECKING:
     from teeny_cuda.fake_memory import Memory
@@ -60,6 +60,7 @@ class FakePools:
         self.pool_reserved[at] = max(self.pool_used[at], min(self.pool_reserved[at], keep))
 
     @call
+    @waiting
     def cuMemHostAlloc(self, nbytes: int, flags: int) -> Answer:
         if nbytes > 1 << 30:
             return (CUresult.CUDA_ERROR_OUT_OF_MEMORY,)
@@ -68,6 +69,7 @@ class FakePools:
         return ok(ctypes.addressof(block))
 
     @call
+    @waiting
     def cuMemFreeHost(self, pointer: int) -> Answer | None:
         found = self.pinned.pop(pointer, None)
         return None if found is not None else (CUresult.CUDA_ERROR_INVALID_VALUE,)

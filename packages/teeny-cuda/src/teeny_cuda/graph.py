@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from teeny_cuda.device import Device
 
-_THREAD_LOCAL = 1  # CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
-
 
 class CaptureStream(Stream):
     """The stream of a graph; launches into it tell the graph what they use."""
@@ -30,8 +28,8 @@ class CaptureStream(Stream):
 class Graph:
     """Work on one GPU, captured with `with device.capture() as graph:` and run by `launch`.
 
-    It keeps the arrays and programs that it uses. Inside of the block use `graph.stream`, copy with
-    `wait=False`, and allocate nothing but stream-ordered buffers.
+    It keeps the arrays and programs that it uses. Inside of the block use `graph.stream` and copy
+    with `wait=False`. What becomes free inside is given back after the block.
     """
 
     __slots__ = ("__weakref__", "_executable", "_finalizer", "_kept", "_new", "device", "stream")
@@ -57,9 +55,16 @@ class Graph:
     def __enter__(self) -> Self:
         if self._new is not None:
             raise E1083.error(reason="it is being captured already")
-        self.device.context.call("cuStreamBeginCapture", self.stream.handle, self._mode())
+        context = self.device.context
+        # Known as captured before it is: nothing may be released between the two.
+        context.captures[self.stream.handle] = self
+        try:
+            context.call("cuStreamBeginCapture", self.stream.handle, self._mode())
+        except BaseException:
+            del context.captures[self.stream.handle]
+            context.release_deferred()
+            raise
         self._new = []
-        self.device.context.captures[self.stream.handle] = self
         return self
 
     def __exit__(
@@ -70,23 +75,21 @@ class Graph:
     ) -> None:
         context = self.device.context
         new, self._new = self._new or [], None
-        context.captures.pop(self.stream.handle, None)
         with context.bound():
             number, captured = context.driver.attempt("cuStreamEndCapture", self.stream.handle)
-            if kind is not None:  # what went wrong inside says more
-                if not number and captured:
+        # Only now is the stream free: until then what another thread releases waits.
+        context.captures.pop(self.stream.handle, None)
+        try:
+            if kind is None:
+                if number:
+                    raise context.driver.failure("cuStreamEndCapture", number)
+                self._take(captured)
+                self._kept = new
+        finally:  # after an error inside nothing is taken: what went wrong there says more
+            if not number and captured:
+                with context.bound():
                     context.driver.attempt("cuGraphDestroy", captured)
-                return
-            if number:
-                raise context.driver.failure("cuStreamEndCapture", number)
-            try:
-                if self._executable is None:
-                    self._instantiate(captured)
-                else:
-                    self._update(captured)
-            finally:
-                context.driver.attempt("cuGraphDestroy", captured)
-        self._kept = new
+            context.release_deferred()
 
     def launch(self, stream: Any = None) -> None:
         """Run the captured work once, in `stream` (the default stream when None).
@@ -104,6 +107,13 @@ class Graph:
     def _mode(self) -> Any:
         modes = self.device.context.driver.api.CUstreamCaptureMode
         return modes.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+
+    def _take(self, captured: Any) -> None:
+        with self.device.context.bound():
+            if self._executable is None:
+                self._instantiate(captured)
+            else:
+                self._update(captured)
 
     def _instantiate(self, captured: Any) -> None:
         context = self.device.context

@@ -70,7 +70,7 @@ def launch(
                 params = program.packer.pack(values, scratch.kernel, scratch.profile)
                 _submit(program, function, sizes, handle, params, options)
             finally:
-                scratch.release()
+                scratch.release(at_once=True)
         else:
             params = program.packer.pack(values, 0, 0)
             _submit(program, function, sizes, handle, params, options)
@@ -188,7 +188,7 @@ class Scratch:
                 metadata.profile_scratch_bytes * blocks, metadata.profile_scratch_align
             )
         except BaseException:
-            self.release()
+            self.release(at_once=True)
             raise
 
     def _take(self, nbytes: int, align: int) -> int:
@@ -209,11 +209,14 @@ class Scratch:
         self._held.append(pointer)
         return -(-int(pointer) // align) * align
 
-    def release(self) -> None:
-        """Give the memory back behind the launch; without memory pools this waits for it."""
+    def release(self, *, at_once: bool = False) -> None:
+        """Give the memory back behind the launch; without memory pools this waits for it.
+
+        `at_once`: in the capture of the launch, if there is one.
+        """
         for pointer in self._held:
             if self._pooled:
-                self._context.release("cuMemFreeAsync", pointer, self._stream)
+                self._context.release("cuMemFreeAsync", pointer, self._stream, at_once=at_once)
             else:
                 self._context.release("cuMemFree", pointer)
         self._held.clear()

@@ -14,6 +14,7 @@ from teeny_cuda.stream import stream_handle
 if TYPE_CHECKING:
     from teeny_cuda.context import Context
     from teeny_cuda.device import Device
+    from teeny_cuda.graph import Graph
 
 _ATTRIBUTE = "CU_MEMPOOL_ATTR_"
 
@@ -51,11 +52,19 @@ class Allocation:
 
     def free_with(self, context: Context, name: str, *args: Any, keep: Any = None) -> None:
         """Give the memory back through this function of the driver; `keep` lives until then."""
-        self._finalizer = weakref.finalize(self, _free, keep, context, name, args)
+        # By its number: the graph keeps its arrays, so they must not keep the graph.
+        capture = id(_capture(context, name, args))
+        self._finalizer = weakref.finalize(self, _free, keep, context, name, args, capture)
 
 
-def _free(_keep: Any, context: Context, name: str, args: tuple[Any, ...]) -> None:
-    context.release(name, *args)
+def _free(_keep: Any, context: Context, name: str, args: tuple[Any, ...], capture: int) -> None:
+    inside = _capture(context, name, args)
+    context.release(name, *args, at_once=inside is not None and id(inside) == capture)
+
+
+def _capture(context: Context, name: str, args: tuple[Any, ...]) -> Graph | None:
+    """The capture that stream-ordered memory belongs to."""
+    return context.captures.get(args[-1]) if name == "cuMemFreeAsync" else None
 
 
 def allocate(device: Device, nbytes: int, what: str, stream: Any = None) -> Allocation:
@@ -68,7 +77,7 @@ def allocate(device: Device, nbytes: int, what: str, stream: Any = None) -> Allo
         return Allocation(0)
     context = device.context
     handle = 0 if stream is None else stream_handle(stream, device)
-    with context.bound():
+    with context.bound(), context.unguarded():
         if stream is None:
             name = "cuMemAlloc"
             number, pointer = context.driver.attempt(name, nbytes)
@@ -154,7 +163,7 @@ def pinned_array(device: Device, shape: tuple[int, ...], dtype: Any) -> Any:
     if not nbytes:
         return np.empty(shape, wanted)
     context = device.context
-    with context.bound():
+    with context.bound(), context.unguarded():
         number, pointer = context.driver.attempt("cuMemHostAlloc", nbytes, 1)  # portable
     if number:
         raise context.driver.failure(

@@ -73,9 +73,9 @@ class Program:
         self.packer = Packer(metadata.params)
         self._records: weakref.WeakSet[Record] = weakref.WeakSet()
         context = device.context
-        if context.retired > _RETIRED:
+        if context.retired > _RETIRED and not context.captures:
             context.synchronize()
-        with context.bound():
+        with context.bound(), context.unguarded():
             self._module: Any = _load(device, artifact)
             self._finalizer = weakref.finalize(self, context.retire, self._module)
             number, self._function = context.driver.attempt(

@@ -115,7 +115,8 @@ class Home:
                 given = {name: rest.pop(name) for name in _OPTION_NAMES if name in rest}
                 options = options.changed(given)
         found, values = site.launch(grid, args, rest, options, stream, device)
-        shape = (len(args), tuple(kwargs))
+        # An entry knows arrays by their type, so calls with another library's count anew.
+        shape = (len(args), tuple(kwargs), *map(type, args), *map(type, kwargs.values()))
         count = found.launches[shape] = found.launches.get(shape, 0) + 1
         if count in _TELL:
             self.shorten(found, args, kwargs, values, stream)

@@ -100,8 +100,9 @@ class Prepared:
         self.meta = {**dict(specialization.constants), **program.instance.options._asdict()}
         # Integers to look at in every launch: where they are, and the dtype they must fit.
         self.narrow: tuple[tuple[int, str], ...] = ()
-        # How often each shape of call came: the number of arguments by position, and the names.
-        self.launches: dict[tuple[int, tuple[str, ...]], int] = {}
+        # How often each shape of call came: the number of arguments by position, the names, and
+        # the arguments' types.
+        self.launches: dict[tuple[object, ...], int] = {}
 
 
 class LaunchSite:
