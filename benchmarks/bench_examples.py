@@ -2,7 +2,8 @@
 
 Run where there are a GPU, PyTorch and Triton: `python benchmarks/bench_examples.py [--json FILE]`.
 Each row first compares the two results, then times graphs of launches that rotate over inputs
-larger than the L2 cache. It prints medians, the ratio (ours / Triton) and whether the PTX is equal after
+larger than the L2 cache. It prints medians, the ratio (ours / Triton) and whether the PTX is equal
+after
 renaming.
 """
 
@@ -297,7 +298,8 @@ def main() -> int:
         print(
             f"{row['example']:<12} {row['case']:<18} ours {row['ours_us']:8.1f} us  "
             f"Triton {row['triton_us']:8.1f} us  "
-            f"ratio {row['ratio']:.3f} (+-{row['spread']:.3f})  {row['rate']:7.2f} {row['unit']:<8} "
+            f"ratio {row['ratio']:.3f} (+-{row['spread']:.3f})  "
+            f"{row['rate']:7.2f} {row['unit']:<8} "
             f"{equal}, "
             f"PTX {'equal' if row['ptx_equal'] else 'differs'}",
             flush=True,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class DType(NamedTuple):
-    """A dtype of the language. `kind` is `bool`, `int`, `uint` or `float`; `mlir` its signless IR name."""
+    """A dtype of the language; `kind` is `bool`, `int`, `uint` or `float`, `mlir` its IR name."""
 
     name: str
     kind: str

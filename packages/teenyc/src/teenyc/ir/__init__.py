@@ -1,1 +1,1 @@
-"""The IR: typed SSA with regions, its builder, printer and verifier. It knows no operation by name."""
+"""The IR: typed SSA with regions, its builder, printer and verifier. It knows no op by name."""

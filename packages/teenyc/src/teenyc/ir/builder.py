@@ -1,4 +1,4 @@
-"""`Builder`: where the next operation goes, which place of the source it comes from, and how to fail there."""
+"""`Builder`: where the next operation goes, which place it comes from, and how to fail there."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Builder:
     """Appends operations to a block.
 
-    The front end sets `loc` and `span` to the node it visits and `arg_spans` to the spans of the call's
-    arguments by parameter name, so that handlers can point at the argument that is wrong.
+    The front end sets `loc` and `span` to the node it visits and `arg_spans` to the spans of the
+    call's arguments by parameter name, so that handlers can point at the argument that is wrong.
     """
 
     def __init__(self, block: Block | None = None) -> None:

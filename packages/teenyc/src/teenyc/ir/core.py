@@ -1,4 +1,4 @@
-"""Values, operations, blocks, regions, functions and modules of the IR. No operation is known here by name."""
+"""Values, operations, blocks, regions, functions and modules of the IR; none known by name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNKNOWN = Location("", 0, 0)
 
 
 class Value:
-    """A result of an operation or an argument of a block. `hint` is the source name, if it has one."""
+    """A result of an operation or an argument of a block; `hint` is the source name, if any."""
 
     __slots__ = ("hint", "index", "owner", "type")
 
@@ -41,7 +41,7 @@ class Value:
 
 
 class Operation:
-    """One operation. `attrs` hold plain Python values or IR types; `parent` is the block that holds it."""
+    """One operation. `attrs` hold Python values or IR types; `parent` is the block around it."""
 
     __slots__ = ("attrs", "loc", "opdef", "operands", "parent", "regions", "results")
 

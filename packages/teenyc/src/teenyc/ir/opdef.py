@@ -1,7 +1,7 @@
 """`OpDef`: everything the compiler knows of one IR operation, in one record, and the registries.
 
-Phases are interpreters over these records: the printer calls `fmt`, the verifier `verify`, constant folding
-`fold`, the NumPy reading `ref`, the CPU back end `cpu`. They know no operation by name.
+Phases are interpreters over these records: the printer calls `fmt`, the verifier `verify`, constant
+folding `fold`, the NumPy reading `ref`, the CPU back end `cpu`. They know no operation by name.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class Effects(Flag):
 class OpDef:
     """One IR operation.
 
-    `result` infers the result types from operands and attributes; `fmt` gives the text right of `%r = `;
-    `verify` returns what is wrong, or None; `fold` gets the operands' compile-time values (None where
-    unknown) and returns the result's as a Python scalar, or None; `ref` reads the operation with NumPy;
-    `cpu` emits native code and `cost` says how much, in additions; `dsl` names the DSL functions that lower to it; `labelled` lists
-    the regions whose block arguments are printed as `^bb0(...)`; `domain` and `ulp` drive the differential
-    tests.
+    `result` infers the result types from operands and attributes; `fmt` gives the text right of
+    `%r = `; `verify` returns what is wrong, or None; `fold` gets the operands' compile-time
+    values (None where unknown) and returns the result's as a Python scalar, or None; `ref` reads
+    the operation with NumPy; `cpu` emits native code and `cost` says how much, in additions;
+    `dsl` names the DSL functions that lower to it; `labelled` lists the regions whose block
+    arguments are printed as `^bb0(...)`; `domain` and `ulp` drive the differential tests.
     """
 
     name: str
@@ -78,8 +78,9 @@ def register(opdef: OpDef) -> OpDef:
 def lowers(name: str) -> Callable[[_H], _H]:
     """Mark the handler of the DSL function `name` (`load`) or of an operator (`operator.add`).
 
-    A handler is called as `handler(b, *bound arguments)` with the builder first and the parameters of the
-    DSL function by keyword; it returns a `RuntimeValue`, a compile-time value, a tuple of them or None.
+    A handler is called as `handler(b, *bound arguments)` with the builder first and the parameters
+    of the DSL function by keyword; it returns a `RuntimeValue`, a compile-time value, a tuple of
+    them or None.
     """
 
     def enter(handler: _H) -> _H:

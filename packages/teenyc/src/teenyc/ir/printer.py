@@ -1,6 +1,7 @@
 """Text of the IR in Triton's MLIR dialect: readable, stable names, no paths or hashes.
 
-Operations print themselves (`OpDef.fmt`, with `{}` where each region goes); spelling that differs between libtriton versions comes in as
+Operations print themselves (`OpDef.fmt`, with `{}` where each region goes); spelling that differs
+between libtriton versions comes in as
 `Dialect` switches.
 """
 
@@ -33,7 +34,7 @@ class Dialect(NamedTuple):
 
 
 class Names:
-    """Hands out SSA names: the source name where there is one, else a short one from the operation."""
+    """Hands out SSA names: the source name where there is one, else one from the operation."""
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
@@ -126,7 +127,7 @@ def _dense(values: tuple[int, ...]) -> str:
 
 
 def print_module(module: Module, *, dialect: Dialect | None = None, locations: bool = False) -> str:
-    """The module's text; `locations` adds `loc(...)` to every operation, as the back end wants it."""
+    """The module's text; `locations` adds `loc(...)` to every operation, for the back end."""
     printer = _Printer(Names(dialect or Dialect()), locations=locations)
     for i, function in enumerate(module.functions):
         printer.function(function, public=i == 0)

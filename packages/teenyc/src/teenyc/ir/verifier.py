@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def verify_module(module: Module, *, after: str = "the front end") -> None:
-    """Raise I0000 naming the first operation that breaks a rule; `after` is the pass that ran last."""
+    """Raise I0000 naming the first operation that breaks a rule; `after` is the last pass."""
     for function in module.functions:
         _verify_function(function, after)
 
@@ -50,7 +50,11 @@ def _verify_block(block: Block, visible: set[int], after: str, where: str) -> No
 def _verify_operands(op: Operation, seen: set[int], after: str, where: str) -> None:
     for i, operand in enumerate(op.operands):
         if id(operand) not in seen:
-            raise _broken(after, where, f"operand {i} of `{op.name}` does not dominate it ({_origin(operand)})")
+            raise _broken(
+                after,
+                where,
+                f"operand {i} of `{op.name}` does not dominate it ({_origin(operand)})",
+            )
 
 
 def _origin(value: Value) -> str:

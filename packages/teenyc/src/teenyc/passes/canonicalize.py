@@ -1,4 +1,4 @@
-"""Constant folding: a pure operation whose record folds its operands becomes a constant or one of them.
+"""Constant folding: a pure operation whose record folds its operands becomes a constant or operand.
 
 The arithmetic itself belongs to the records (`OpDef.fold`), on Python scalars and without NumPy.
 """
@@ -41,7 +41,7 @@ def _fold_block(block: Block, replaced: dict[int, Value]) -> None:
 
 
 def _folded(op: Operation, replaced: dict[int, Value]) -> Operation:
-    """`op` itself, or the constant that stands for it (a forwarded operand leaves the dead `op`)."""
+    """`op`, or the constant that stands for it (a forwarded operand leaves the dead `op`)."""
     opdef = op.opdef
     if opdef.fold is None or not opdef.is_pure or len(op.results) != 1 or op.name == CONSTANT:
         return op
