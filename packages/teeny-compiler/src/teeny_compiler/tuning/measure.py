@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MILLISECONDS = 40.0  # of launches for each config
 _FEWEST, _MOST = 3, 60  # samples
 _SAMPLE_MS = 0.2  # launches of less are timed together
-_HOPELESS = 2.0  # times the best one: not worth another sample
+_HOPELESS = 2.5  # times the best one: not worth another sample
 _FLOOR = 0.01  # what is always noise, as a share
 
 
@@ -50,13 +50,13 @@ class Timer:
     def measure(self, best: float | None) -> Timing:
         """The timing; a config that is far behind `best` milliseconds is given up early."""
         first = self.sample()
-        if best is not None and first > _HOPELESS * best:
-            again = self.sample()  # the first may have met something else
-            if min(first, again) > _HOPELESS * best:
-                return Timing((first, again), is_cut_short=True)
-            first = min(first, again)
         if self._prepare is None:
             self._batch = max(1, min(1000, round(_SAMPLE_MS / max(first, 1e-4))))
+        if best is not None and first > _HOPELESS * best:
+            two = self.more(2)  # in batches: a single launch carries the cost of its events
+            if min(two) > _HOPELESS * best:
+                return Timing(two, is_cut_short=True)
+            first = min(two)
         count = MILLISECONDS / max(first * self._batch, 1e-4)
         return Timing(self.more(max(_FEWEST, min(_MOST, int(count)))))
 
