@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from teenyc.codes import E0301
+from teeny_macros.source import Span
+from teenyc.codes import E0301, E0803
 from teenyc.ir.builder import Builder
 from teenyc.ir.core import Operation
 from teenyc.ir.opdef import OpDef, lowers, register
 from teenyc.ir.printer import Names
-from teenyc.ops import arrays
+from teenyc.ops import arrays, libdevice_cpu
 from teenyc.ops.broadcasting import broadcast_pair
 from teenyc.ops.directed import MODES
 from teenyc.ops.families import Array, Environment, given_type
@@ -187,6 +188,14 @@ def _held(np: Any, found: Array, result: str) -> Array:
     return array.astype(arrays.held_dtype(dtype.mlir))
 
 
+def _cpu(c: Any, op: Operation, *operands: Any) -> Any:
+    name, _ = _BY_SYMBOL[op.attrs["symbol"]]
+    if not libdevice_cpu.has_code(name):
+        span = Span.point(op.loc.file, op.loc.line, op.loc.column) if op.loc.file else None
+        raise E0803.at(span, op=name)
+    return libdevice_cpu.emit(c, name, operands)
+
+
 EXTERN = register(
     OpDef(
         "tt.extern_elementwise",
@@ -195,6 +204,7 @@ EXTERN = register(
         attrs=("symbol", "type"),
         verify=_verify,
         ref=_ref,
+        cpu=_cpu,
         dsl=tuple(TABLE),
         cost=40,
     )

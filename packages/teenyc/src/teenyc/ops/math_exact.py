@@ -220,9 +220,14 @@ def _format_clamp(op: Operation, names: Names) -> str:
     return f"{op.name} {left}, propagateNan = {mode} : {op.operands[0].type}"
 
 
+def _greater_number(np: Any, x: Array, y: Array) -> Array:
+    """The greater of two, +0.0 above -0.0; a NaN gives the other."""
+    return np.where((x == 0) & (y == 0), x + y, np.fmax(x, y))
+
+
 def _ref_clamp(np: Any, op: Operation, operands: Sequence[Array], env: Environment) -> Array:
     x, low, high = operands
-    found = np.fmin(np.fmax(x, low), high)
+    found = -_greater_number(np, -_greater_number(np, x, low), -high)
     return np.where(np.isnan(x), x, found) if op.attrs["propagate_nan"] else found
 
 
