@@ -12,6 +12,8 @@ import argparse
 import ctypes
 import importlib.util
 import json
+import math
+import re
 import statistics
 import sys
 import tempfile
@@ -146,12 +148,12 @@ def our_subjects(device: Device, count: int, folder: Path) -> tuple[dict[str, Ba
     return subjects, program
 
 
-def spread(kernel: Any, arrays: list[Any]) -> Callable[[], object]:
-    """The launch with its arguments written out, as user code has them."""
+def spread(kernel: Any, arrays: list[Any], grid: str = "1") -> Callable[[], object]:
+    """The launch with its grid and arguments written out, as user code has them."""
     names = ", ".join(f"a{at}" for at in range(len(arrays)))
     space = {"kernel": kernel, "N": N, "BLOCK": BLOCK}
     exec(  # noqa: S102 - so many positional arguments as there are arrays
-        f"def make({names}):\n    return lambda: kernel[1]({names}, N, BLOCK=BLOCK)\n", space
+        f"def make({names}):\n    return lambda: kernel[{grid}]({names}, N, BLOCK=BLOCK)\n", space
     )
     made: Callable[[], object] = space["make"](*arrays)  # type: ignore[operator]
     return made
@@ -209,7 +211,9 @@ def _cuda_core(
     gpu.set_current()
     stream = gpu.default_stream
     text = program.artifact.read_text()
-    options = core.ProgramOptions(arch="sm_{}{}".format(*device.capability))
+    # The architecture that the text names, such as sm_90a, not only the GPU's.
+    (arch,) = re.findall(r"(?m)^\.target (\w+)", text)
+    options = core.ProgramOptions(arch=arch)
     code = core.Program(text, "ptx", options).compile("cubin")
     kernel = code.get_kernel(program.artifact.metadata.entry_point)
     config = core.LaunchConfig(grid=1, block=BLOCK)
@@ -233,7 +237,8 @@ def _triton(device: Device, program: Any, count: int, folder: Path) -> Callable[
     import torch
 
     kernel = load_kernel(TRITON, count, folder, "triton_kernel")
-    return spread(kernel, [torch.zeros(1024, device=device.name) for _ in range(count)])
+    tensors = [torch.zeros(1024, device=device.name) for _ in range(count)]
+    return spread(kernel, tensors, "(1,)")
 
 
 def _torch_add(
@@ -248,21 +253,30 @@ def _torch_add(
 
 
 def measure(device: Device, subjects: dict[str, Batch]) -> dict[str, list[float]]:
-    """Nanoseconds of a launch for each subject, one number a batch, the subjects in turns."""
-    samples: dict[str, list[float]] = {name: [] for name in subjects}
+    """Nanoseconds of a launch for each subject, one number a batch, the subjects in turns.
+
+    A subject that cannot be launched is named and left out.
+    """
+    samples: dict[str, list[float]] = {}
     for name, batch in subjects.items():
-        with without_machine_code() if "fallback" in name else _nothing():
-            batch(WARM)
-            device.synchronize()
-            batch(WARM)
-            device.synchronize()
+        try:
+            with without_machine_code() if "fallback" in name else _nothing():
+                batch(WARM)
+                device.synchronize()
+                batch(WARM)
+                device.synchronize()
+        except Exception as error:  # noqa: BLE001 - the others are measured all the same
+            print(f"{name} failed: {type(error).__name__}: {str(error)[:200]}")
+        else:
+            samples[name] = []
     for _ in range(ROUNDS):
-        for name, batch in subjects.items():
+        for name, values in samples.items():
+            batch = subjects[name]
             start = time.perf_counter_ns()
             batch(BATCH)
             end = time.perf_counter_ns()
             device.synchronize()
-            samples[name].append((end - start) / BATCH)
+            values.append((end - start) / BATCH)
     return samples
 
 
@@ -285,7 +299,7 @@ def main() -> None:
             every = {"loop of cuLaunchKernel": floor_subject(device, program, count), **subjects}
             every.update(other_subjects(device, program, count, Path(name)))
             samples = measure(device, every)
-            floor = statistics.median(samples["loop of cuLaunchKernel"])
+            floor = statistics.median(samples.get("loop of cuLaunchKernel", [math.nan]))
             print(f"\n{count} arrays and 1 int: microseconds a launch, and over the loop")
             for label, values in samples.items():
                 middle = statistics.median(values)

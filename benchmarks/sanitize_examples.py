@@ -1,12 +1,15 @@
 """compute-sanitizer over every example kernel: memcheck, racecheck, initcheck; and a planted error.
 
-Run on a machine with a GPU and the CUDA toolkit: `python benchmarks/sanitize_examples.py`. The
-planted write behind the end of an array must be reported with this file and the kernel's own line.
+Run on a machine with a GPU and the CUDA toolkit: `python benchmarks/sanitize_examples.py`. Each
+example runs once in each of its dtypes. The planted write behind the end of an array must be
+reported with this file and the kernel's own line.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
+import math
 import os
 import shutil
 import subprocess
@@ -16,6 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 TOOLS = ("memcheck", "racecheck", "initcheck")
 PLANTED = "# the planted error"
+# A tool slows a kernel down a hundredfold: of the cases with so many elements at most the largest.
+ELEMENTS = 40_000
 
 
 def plant() -> None:
@@ -34,6 +39,23 @@ def plant() -> None:
     out = device.buffer(64, "f32")
     overrun[1](out, 1 << 20, BLOCK_SIZE=128)
     device.synchronize()
+
+
+def drive(name: str) -> None:
+    """Run an example, one case for each of its dtypes."""
+    sys.path[:0] = [str(ROOT / "examples"), str(ROOT / "tests")]
+    from example_cases import Case, all_cases, inputs
+    from teeny_cuda import Device
+
+    chosen: dict[str, tuple[int, Case]] = {}
+    for case in all_cases():
+        elements = sum(math.prod(shape) for shape in case.shapes)
+        if case.example == name and chosen.get(case.dtype, (0,))[0] < elements <= ELEMENTS:
+            chosen[case.dtype] = elements, case
+    module, device = importlib.import_module(name), Device(0)
+    for _, case in chosen.values():
+        module.run(device, *inputs(case), case.dtype)
+        print(f"ran {case.name}")
 
 
 def run(tool: str, command: list[str]) -> tuple[int, str]:
@@ -55,11 +77,15 @@ def main() -> int:
     """Run all; the number of tools that found something."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--plant", action="store_true", help="only write behind an array")
+    parser.add_argument("--drive", metavar="EXAMPLE", help="only run this example, without a tool")
     parser.add_argument("--tools", default=",".join(TOOLS))
     parser.add_argument("examples", nargs="*")
     chosen = parser.parse_args()
     if chosen.plant:
         plant()
+        return 0
+    if chosen.drive:
+        drive(chosen.drive)
         return 0
     failures = 0
     text = Path(__file__).read_text(encoding="utf-8").splitlines()
@@ -74,9 +100,12 @@ def main() -> int:
     names = chosen.examples or sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
     for tool in chosen.tools.split(","):
         for name in names:
-            status, output = run(tool, [sys.executable, str(ROOT / "examples" / f"{name}.py")])
+            status, output = run(tool, [sys.executable, __file__, "--drive", name])
+            runs = output.count("ran " + name)
             clean = status == 0 and ("ERROR SUMMARY: 0 errors" in output or "0 hazards" in output)
-            print(f"{tool:10} {name:14} {'clean' if clean else f'status {status}'}")
+            clean = clean and runs > 0
+            state = f"clean, {runs} runs" if clean else f"status {status}, {runs} runs"
+            print(f"{tool:10} {name:14} {state}", flush=True)
             if not clean:
                 failures += 1
                 print(output[-2000:])

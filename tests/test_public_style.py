@@ -76,6 +76,15 @@ class Teeny:
 class Torch:
     """Arrays of PyTorch on the first GPU."""
 
+    def __init__(self) -> None:
+        import torch
+        import triton
+
+        # Triton keeps the descriptors that kernels make in memory which it has to be given.
+        triton.set_allocator(
+            lambda size, _align, _stream: torch.empty(size, dtype=torch.int8, device="cuda")
+        )
+
     def array(self, values: Any) -> Any:
         """A copy of `values` on the device."""
         import torch
