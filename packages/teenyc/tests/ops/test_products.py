@@ -35,7 +35,8 @@ def product(
     """`expression` of matrices by name, which has `shape`, as `result`."""
     params = [f"{name}_ptr: Ptr[{NAMES[array.dtype]}]" for name, array in inputs.items()]
     lines = [
-        f"{name} = tl.load({matrix(*array.shape, f'{name}_ptr')})" for name, array in inputs.items()
+        f"{name} = tl.load({matrix(len(array), array.shape[1], f'{name}_ptr')})"
+        for name, array in inputs.items()
     ]
     lines.append(f"tl.store({matrix(*shape, 'out_ptr')}, {expression})")
     made = kernel(", ".join([*params, f"out_ptr: Ptr[{result}]"]), "\n".join(lines))
@@ -129,7 +130,7 @@ def test_scales_of_16_numbers_and_the_scale_that_is_no_number(kernel: MakeKernel
     scale = np.full((16, 2), 127, np.uint8)
     scale[3, 1] = 255
     found = product(kernel, call, (16, 16), "f32", x=x, s=scale, y=y)
-    assert np.isnan(found).all(1).nonzero()[0].tolist() == [3]
+    assert np.flatnonzero(np.isnan(found).all(axis=1)).tolist() == [3]
 
 
 @pytest.mark.parametrize(
