@@ -369,8 +369,10 @@ class Kernel(SourceFunction, Generic[P]):
             from teeny_macros.launch import LaunchSite
 
             with shared.lock:
-                self._compose()
-                site = shared.site = LaunchSite(self.parameters, kernel=self)
+                self._compose()  # forgets the site when the text changed
+                site = shared.site
+                if site is None:
+                    site = shared.site = LaunchSite(self.parameters, kernel=self)
         return site
 
 
