@@ -7,13 +7,12 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conftest import MakeNative
 
 SETUP = """
@@ -37,6 +36,7 @@ def check(count=300, waste=100):
     assert np.array_equal(out, x + x * x)
 """
 
+STRESS = Path(__file__).with_name("stress.py")
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 
 
@@ -178,3 +178,17 @@ print("done")
     import numpy as np
 
     assert np.array_equal(np.load(tmp_path / "out.npy"), np.arange(200) ** 2)
+
+
+@forks
+def test_a_few_seconds_of_stress_leave_everything_right(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", str(STRESS)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, "TEENYC_CACHE_DIR": str(tmp_path), "TEENY_LOG": "quiet"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "'forks': 0" not in done.stdout

@@ -6,6 +6,7 @@ import gc
 import threading
 import time
 import weakref
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +27,7 @@ def test_launches_in_a_stream_run_in_order_and_return_before(native: MakeNative)
     gate = threading.Event()
     stream.put(gate.wait)
     arrays = [np.zeros(200, np.int64) for _ in range(8)]
-    for x, out in zip(arrays, arrays[1:], strict=False):
+    for x, out in pairwise(arrays):
         device.launch(program, 200, (x, out, 10), stream=stream)
     assert not stream.is_done
     assert not arrays[-1].any()

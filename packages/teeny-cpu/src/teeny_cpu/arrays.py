@@ -35,8 +35,7 @@ def find_view(array: Any) -> View | None:
     """
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(array, numpy.ndarray):
-        dtype = find_dtype(array.dtype) if array.dtype.isnative else None
-        return View(array, dtype.name if dtype else "")
+        return View(array, _name(array))
     if numpy is not None and isinstance(array, numpy.generic):
         return None  # a scalar, though it has an array's interfaces
     inner = getattr(array, "array", None)
@@ -97,9 +96,18 @@ def _from_numpy(array: Any, how: str) -> View:
         raise _malformed(array, error) from error
 
 
+# NumPy's dtypes know their names only by a search, and every launch asks.
+_names: dict[Any, str] = {}
+
+
 def _name(host: Any) -> str:
-    dtype = find_dtype(host.dtype) if host.dtype.isnative else None
-    return dtype.name if dtype else ""
+    known = _names.get(host.dtype)
+    if known is None:
+        dtype = find_dtype(host.dtype) if host.dtype.isnative else None
+        known = dtype.name if dtype else ""
+        if len(_names) < 256:
+            _names[host.dtype] = known
+    return known
 
 
 def _malformed(array: Any, error: Exception) -> Exception:
