@@ -121,6 +121,17 @@ def test_an_atomic_sum_is_right_from_the_first_call_on() -> None:
     assert [tuning.measured for tuning in tuned.tunings] == [3, 3]
 
 
+def test_an_output_that_its_wrapper_zeroes_is_right_in_every_call() -> None:
+    tuned = autotune(configs=BLOCKS, key=["n"], reset_to_zero=["out_ptr"])(total)
+    x = np.ones(250, np.float32)
+    out = np.full(1, np.nan, np.float32)
+    for _ in range(3):
+        out.fill(0.0)
+        tuned[blocks](x, out, 250)
+        assert out[0] == 250
+        out.fill(np.nan)
+
+
 def test_a_kernel_in_place_runs_once_however_its_array_is_named() -> None:
     for names in ({}, {"restore_value": ["x_ptr"]}, {"reset_to_zero": ["x_ptr"]}):
         tuned = autotune(configs=BLOCKS, **names)(add_one)  # type: ignore[arg-type]
