@@ -90,6 +90,22 @@ def test_a_graph_keeps_what_it_uses(
     assert (fake.memories[0].used, fake.executables, fake.graphs) == (0, {}, {})
 
 
+def test_a_graph_keeps_what_prepared_launches_use(
+    fake: FakeDriver, device: Device, add: Program, way: str
+) -> None:
+    arrays = _arrays(device)
+    pointer = arrays[2].pointer
+    graph = device.capture()
+    prepared = add.bind(4, *arrays, 500, stream=graph.stream)
+    with graph:
+        prepared()
+    del prepared, arrays
+    gc.collect()
+    graph.launch()
+    device.synchronize()
+    assert np.frombuffer(fake.view(pointer, 2000), np.float32)[10] == 30
+
+
 def test_a_failing_block_leaves_no_capture(fake: FakeDriver, device: Device, add: Program) -> None:
     graph = device.capture()
     arrays = _arrays(device)

@@ -453,6 +453,13 @@ def test_a_stream_is_followed(
     assert _last(fake).stream == 0
 
 
+def test_captured_launches_are_not_short(device: Device, compiler: Compiler, slow: Slow) -> None:
+    x, y, out = _arrays(device)
+    with device.capture() as graph:  # which is told what they use
+        _warm(lambda: vector_add.on(2, stream=graph.stream)(x, y, out, 50), 2 * HOT)
+    assert slow.count == 2 * HOT
+
+
 def test_clusters_launch_through_the_extended_call(
     fake: FakeDriver, device: Device, compiler: Compiler, slow: Slow
 ) -> None:
@@ -623,15 +630,12 @@ class _Tensor:
         return tuple(self.buffer.strides)
 
 
-class _DType:
-    def __init__(self, name: str) -> None:
-        self.name = name
-
+class _DType(SimpleNamespace):
     def __str__(self) -> str:
         return f"torch.{self.name}"
 
 
-_FLOAT32 = _DType("float32")
+_FLOAT32 = _DType(name="float32")
 
 
 @pytest.fixture
@@ -660,7 +664,7 @@ def test_tensors_are_asked_by_their_methods(
     torch_stream.append(stream.handle)
     vector_add[2](*tensors, 50)
     assert (_last(fake).stream, slow.count) == (stream.handle, before)
-    half = _Tensor(device.buffer(64, "f16"), _DType("float16"))
+    half = _Tensor(device.buffer(64, "f16"), _DType(name="float16"))
     with pytest.raises(LaunchError):
         vector_add[2](half, *tensors[1:], 50)
     assert slow.count == before + 1

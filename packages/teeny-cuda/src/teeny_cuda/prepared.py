@@ -21,6 +21,7 @@ from teeny_cuda.config import (
     config_object,
     launch_attributes,
 )
+from teeny_cuda.graph import CaptureStream
 from teeny_cuda.launch import Scratch, checked_grid, described, launch_streams
 from teeny_cuda.record import Record, builtin, describe_launch, driver_addresses
 from teeny_cuda.stream import order
@@ -72,7 +73,7 @@ class Prepared:
         self._args = list(args)
         self._record = Record(parts.PREPARED_WORDS)
         self._pack(values)
-        self.launch = self._make_launch()
+        self.launch = self._make_launch(told=isinstance(stream, CaptureStream))
         self._watch(args)
 
     def __call__(self) -> None:
@@ -132,7 +133,8 @@ class Prepared:
         self._record.put(parts.PREPARED_PARAMS, table)
         self._cells = cells  # only now may the old ones go
 
-    def _make_launch(self) -> Callable[[], None]:
+    def _make_launch(self, *, told: bool) -> Callable[[], None]:
+        """`told`: a graph must be told what a run uses, which machine code does not do."""
         from teeny_cuda.shortcut import prepared_code
 
         program, record = self.program, self._record
@@ -141,7 +143,8 @@ class Prepared:
         record.put(parts.ALIVE, 1)
         program.attach(record)
         device = program.device
-        addresses = None if device.blocking else driver_addresses(device.context)
+        plain = not (told or device.blocking)
+        addresses = driver_addresses(device.context) if plain else None
         code = prepared_code() if addresses is not None else None
         if addresses is None or code is None:
             return self._slowly
@@ -162,6 +165,9 @@ class Prepared:
         driver = device.context.driver
         table = self._record.get(parts.PREPARED_PARAMS)
         attributes = launch_attributes(program, self.options)
+        capture = device.context.captures.get(self.stream)
+        if capture is not None:
+            capture.keep(self, program, *self._args)
         with device.context.bound():
             if attributes:
                 config = config_object(driver.api, program, attributes, self.sizes, self.stream)
@@ -179,7 +185,7 @@ class Prepared:
                     table,
                     0,
                 )
-            if not number and device.blocking:
+            if not number and device.blocking and capture is None:
                 number, _ = driver.attempt("cuStreamSynchronize", self.stream)
         if number:
             self._failed(number)

@@ -16,6 +16,7 @@ from teeny_cuda.buffer import Buffer
 from teeny_cuda.config import Options, config_bytes
 from teeny_cuda.dtypes import DTYPES
 from teeny_cuda.emit import Argument, Pattern, common_text, entry_text
+from teeny_cuda.graph import CaptureStream
 from teeny_cuda.module import Program
 from teeny_cuda.record import Record, builtin, describe_launch, driver_addresses
 from teeny_cuda.stream import Stream, current_torch_stream, stream_handle
@@ -278,6 +279,8 @@ def _put_stream(
     device: Device, record: Record, stream: Any, sources: list[tuple[str, Any]]
 ) -> str | None:
     """Where the launch's stream comes from: the one given, the tensors' library, or the default."""
+    if isinstance(stream, CaptureStream):
+        return None  # the graph must be told what a launch uses
     if stream is not None:
         # A stream of another library may be closed; ours is kept by the record.
         record.put(parts.STREAM, stream_handle(stream, device))
