@@ -25,7 +25,7 @@ from teenyc.backend.cpu.memory import (
     scatter,
     store,
 )
-from teenyc.backend.cpu.nest import FIRST, LAST, NO_AXIS, Nest
+from teenyc.backend.cpu.nest import FIRST, LAST, NO_AXIS, ORIGIN, Nest
 from teenyc.backend.cpu.structure import (
     BROADCAST,
     EXPAND_DIMS,
@@ -498,13 +498,16 @@ class Evaluator:
         found = self._ends(op, seen, at[0]) if op.opdef is compare.CMPI else None
         if found is None:
             return []
-        _, near, steady = found
-        off = c.binary("xor", near, number(1, "i1"))
-        return [c.binary("and", off, steady)]
+        off = found[1][0]
+        for more in found[1][1:]:
+            off = c.binary("and", off, more)
+        return [off]
 
-    def _ends(self, op: Operation, seen: Seen, at: int) -> tuple[Val, Val, Val] | None:
-        """A comparison of affine sides where it fails first, where it fails last, and whether the
-        side that moves does so without wrapping; None where it is not one."""
+    def _ends(self, op: Operation, seen: Seen, at: int) -> tuple[list[Val], list[Val]] | None:
+        """When a comparison of affine sides holds in all lanes, and when in none.
+
+        Each is a list of scalars that must all hold; None where the sides are not affine.
+        """
         strides = [self.scope.classes.axes.strides(x)[at] for x in op.operands]
         predicate = op.attrs["predicate"]
         if not all(isinstance(s, int) for s in strides) or 0 not in strides:
@@ -512,23 +515,50 @@ class Evaluator:
         slope = int(strides[0] or 0) - int(strides[1] or 0)
         if predicate not in _LESS | _GREATER:
             return None
-        ends = [self._last(seen), self.first(seen)]
-        if (slope > 0) != (predicate in _LESS):
-            ends.reverse()
+        rises = (slope > 0) == (predicate in _LESS)
+        if abs(slope) == 1 and rises:
+            return self._hoisted_ends(op, seen, moving=0 if strides[0] else 1)
         c = self.c
-        far, near = (
-            c.compare(predicate, *(self.value(x, end) for x in op.operands)) for end in ends
-        )
+        ends = [self._last(seen), self.first(seen)]
+        if not rises:
+            ends.reverse()
+        far, near = (c.compare(predicate, *(self.value(x, e) for x in op.operands)) for e in ends)
         moving = op.operands[0 if strides[0] else 1]
         low, high = self.value(moving, self.first(seen)), self.value(moving, self._last(seen))
-        rises = int(strides[0] or strides[1] or 0) > 0
-        return far, near, c.compare(f"{predicate[0]}{'le' if rises else 'ge'}", low, high)
+        up = int(strides[0] or strides[1] or 0) > 0
+        steady = c.compare(f"{predicate[0]}{'le' if up else 'ge'}", low, high)
+        return [far, steady], [c.binary("xor", near, number(1, "i1")), steady]
+
+    def _hoisted_ends(
+        self, op: Operation, seen: Seen, *, moving: int
+    ) -> tuple[list[Val], list[Val]]:
+        """The same for a side that grows by one from lane to lane: bounds of the strip's index.
+
+        In 64 bits nothing wraps, so the bounds stand outside of the loop.
+        """
+        c, predicate = self.c, op.attrs["predicate"]
+        signed = predicate[0] == "s"
+        origin = tuple(ORIGIN if a == self.nest.strip else a for a in seen)
+        sides = [self.value(x, origin) for x in op.operands]
+        bits = WIDTHS[sides[0].type]
+        if bits < 64:
+            sides = [c.cast("sext" if signed else "zext", x, "i64") for x in sides]
+        room = c.binary("sub", sides[1 - moving], sides[moving])
+        index, last = self.nest.position(FIRST, "i64"), number(self.nest.width - 1, "i64")
+        how = "sle" if predicate.endswith("e") else "slt"
+        on = c.compare(how, index, c.binary("sub", room, last))
+        limit = number((1 << (bits - signed)) - 1, "i64") if bits < 64 else None
+        off = [c.binary("xor", c.compare(how, index, room), number(1, "i1"))]
+        if limit is not None:
+            free = c.binary("sub", c.binary("sub", limit, last), sides[moving])
+            off.append(c.compare("sle", index, free))
+        return [on], off
 
     def _test_ends(self, op: Operation, seen: Seen, at: int) -> bool:
         """A comparison of affine sides holds for all lanes where it holds at the right end."""
         found = self._ends(op, seen, at)
         if found is not None:
-            self.nest.tests += [found[0], found[2]]
+            self.nest.tests += found[0]
         return found is not None
 
 

@@ -97,12 +97,6 @@ def _bind_arguments(scope: Scope, function: Function, entry: Section) -> None:
     if scope.output.checks:
         entry.lines += _extents(len(scope.arrays))
     main = scope.main
-    main.lines += [
-        "  %pid.row = udiv i64 %pid, %gx",
-        "  %pid.x = urem i64 %pid, %gx",
-        "  %pid.z = udiv i64 %pid.row, %gy",
-        "  %pid.y = urem i64 %pid.row, %gy",
-    ]
     for axis in "xyz":
         main.lines.append(f"  %program.{axis} = trunc i64 %pid.{axis} to i32")
         entry.lines.append(f"  %grid.{axis} = trunc i64 %g{axis} to i32")
@@ -128,17 +122,40 @@ def _extents(count: int) -> list[str]:
 
 
 def _function(name: str, entry: Section, main: Section, *, stops: bool) -> str:
+    """The whole function: the program's number is counted in x, y and z without dividing."""
+    turns = f"%{main.label}"
+    numbers = ("pid", "pid.x", "pid.y", "pid.z")
+    starts = ("%begin", "%first.x", "%first.y", "%first.z")
+    phis = [
+        f"  %{number} = phi i64 [{start}, %start], [%{number}.next, {turns}]"
+        for number, start in zip(numbers, starts, strict=True)
+    ]
     return "\n".join(
         (
             f"define i32 @{name}(ptr %args, i64 %begin, i64 %end, ptr noalias %arena) nounwind {{",
             "entry:",
             *entry.lines,
             "  %any = icmp slt i64 %begin, %end",
-            "  br i1 %any, label %program, label %return",
+            "  br i1 %any, label %start, label %return",
+            "start:",
+            "  %first.row = udiv i64 %begin, %gx",
+            "  %first.x = urem i64 %begin, %gx",
+            "  %first.z = udiv i64 %first.row, %gy",
+            "  %first.y = urem i64 %first.row, %gy",
+            "  br label %program",
             "program:",
-            f"  %pid = phi i64 [%begin, %entry], [%pid.next, %{main.label}]",
+            *phis,
             *main.lines,
             "  %pid.next = add nsw i64 %pid, 1",
+            "  %pid.x.more = add nsw i64 %pid.x, 1",
+            "  %pid.x.end = icmp eq i64 %pid.x.more, %gx",
+            "  %pid.x.next = select i1 %pid.x.end, i64 0, i64 %pid.x.more",
+            "  %pid.x.carry = zext i1 %pid.x.end to i64",
+            "  %pid.y.more = add nsw i64 %pid.y, %pid.x.carry",
+            "  %pid.y.end = icmp eq i64 %pid.y.more, %gy",
+            "  %pid.y.next = select i1 %pid.y.end, i64 0, i64 %pid.y.more",
+            "  %pid.y.carry = zext i1 %pid.y.end to i64",
+            "  %pid.z.next = add nsw i64 %pid.z, %pid.y.carry",
             "  %pid.more = icmp slt i64 %pid.next, %end",
             "  br i1 %pid.more, label %program, label %return",
             "return:",

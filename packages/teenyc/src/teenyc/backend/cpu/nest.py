@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 WIDE, NARROW = 32, 16
 # Stand for the strip's axis where one lane is meant: the first of the strip, or the last.
 FIRST, LAST = 100, 101
+ORIGIN = 102  # the first lane of the first strip
 NO_AXIS = -1
 NO_STRIP = -2  # the strip of a nest that goes lane by lane
 
@@ -105,6 +106,8 @@ class Nest:
 
     def position(self, axis: int, type_: str) -> Val:
         """The index along `axis`, or in the first or last lane of the strip."""
+        if axis == ORIGIN:
+            return number(0, type_)
         found = self.index[self.strip if axis in (FIRST, LAST) else axis]
         if axis == LAST:
             found = self.c.binary("add", found, number(self.width - 1, "i64"))
