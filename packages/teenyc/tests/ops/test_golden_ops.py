@@ -218,6 +218,10 @@ tl.static_assert(e.block_shape[1] == 8 and e.dtype == i32)
 e.atomic_max([0, 8], tl.full((8, 8), e.shape[0], i32))
 e.atomic_xor([0, 8], tl.full((8, 8), e.strides[0], i32))""",
     ),
+    "pointer_type": (
+        "x_ptr: Ptr[i64]",
+        "p = tl.load(x_ptr).to(tl.pointer_type(f32))\ntl.store(p + tl.arange(0, 4), 1.0)",
+    ),
     "make_block_ptr": (
         "x_ptr: Ptr[f16], m: i32, n: i32, stride: i64",
         """\
@@ -529,10 +533,10 @@ def test_every_function_and_operator_has_a_golden_kernel() -> None:
 
 
 def test_a_function_of_x_gets_its_kernel_from_its_signature() -> None:
-    (args,) = signatures("def sinh(x):\n    ...\n").values()
-    found = kernel_of("sinh", args)
+    (args,) = signatures("def gudermann(x):\n    ...\n").values()
+    found = kernel_of("gudermann", args)
     assert found is not None
-    assert "tl.sinh(x)" in found[1]
+    assert "tl.gudermann(x)" in found[1]
     (args,) = signatures("def scan(input, axis):\n    ...\n").values()
     assert kernel_of("scan", args) is None
 
