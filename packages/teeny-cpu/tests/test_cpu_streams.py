@@ -140,3 +140,24 @@ def test_streams_of_one_device_run_beside_each_other() -> None:
     second.put(meeting.wait)
     first.synchronize()
     second.synchronize()
+
+
+def test_streams_may_be_made_while_others_are_waited_for() -> None:
+    device, end = Device(1), time.monotonic() + 0.5
+    errors: list[Exception] = []
+
+    def work() -> None:
+        try:
+            while time.monotonic() < end:
+                streams = [device.stream() for _ in range(50)]
+                device.synchronize()
+                del streams
+        except Exception as error:  # noqa: BLE001 - raised below
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors

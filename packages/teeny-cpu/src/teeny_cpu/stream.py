@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _SECONDS_IDLE = 1.0
 
 _streams: weakref.WeakSet[Stream] = weakref.WeakSet()
+_adding = threading.RLock()  # a set that grows cannot be looked through
 
 
 class Stream:
@@ -37,7 +38,8 @@ class Stream:
     def __init__(self, device: Any) -> None:
         self.device = device
         self.reset()
-        _streams.add(self)
+        with _adding:
+            _streams.add(self)
 
     def reset(self) -> None:
         """Drop what is queued; a fork's child begins so, as it has no thread to do it."""
@@ -194,15 +196,20 @@ def finish_streams(stream: Any = None) -> None:
         check_stream(stream)
         stream.finish()
         return
-    for each in list(_streams):
+    for each in _all():
         if not each.is_done:
             each.finish()
 
 
 def synchronize_streams() -> None:
     """Wait for all streams. Raises the first error in one of them, once."""
-    for each in list(_streams):
+    for each in _all():
         each.synchronize()
+
+
+def _all() -> list[Stream]:
+    with _adding:
+        return list(_streams)
 
 
 def _mark_in(stream: Stream | None) -> _Mark:
@@ -216,6 +223,7 @@ def _mark_in(stream: Stream | None) -> _Mark:
 
 
 def _renew() -> None:
+    _adding.release()
     for each in list(_streams):
         each.reset()
 
@@ -227,4 +235,6 @@ def _end() -> None:
 
 atexit.register(_end)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew)
+    os.register_at_fork(
+        before=_adding.acquire, after_in_parent=_adding.release, after_in_child=_renew
+    )
