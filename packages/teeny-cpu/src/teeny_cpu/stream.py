@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SECONDS_IDLE = 1.0
 
 _streams: weakref.WeakSet[Stream] = weakref.WeakSet()
-_adding = threading.RLock()  # a set that grows cannot be looked through
+_adding = [threading.RLock()]  # a set that grows cannot be looked through; the last one counts
 
 
 class Stream:
@@ -38,7 +38,7 @@ class Stream:
     def __init__(self, device: Any) -> None:
         self.device = device
         self.reset()
-        with _adding:
+        with _adding[-1]:
             _streams.add(self)
 
     def reset(self) -> None:
@@ -208,7 +208,7 @@ def synchronize_streams() -> None:
 
 
 def _all() -> list[Stream]:
-    with _adding:
+    with _adding[-1]:
         return list(_streams)
 
 
@@ -223,7 +223,7 @@ def _mark_in(stream: Stream | None) -> _Mark:
 
 
 def _renew() -> None:
-    _adding.release()
+    _adding.append(threading.RLock())
     for each in list(_streams):
         each.reset()
 
@@ -235,6 +235,4 @@ def _end() -> None:
 
 atexit.register(_end)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_adding.acquire, after_in_parent=_adding.release, after_in_child=_renew
-    )
+    os.register_at_fork(after_in_child=_renew)
