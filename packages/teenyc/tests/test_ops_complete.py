@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 from teeny_triton.triton_lang import TRITON
@@ -25,7 +26,6 @@ NOT_ON_A_CPU = {
     "tt.descriptor_gather",
     "tt.descriptor_scatter",
     "tt.elementwise_inline_asm",
-    "tt.extern_elementwise",
     "tt.dot_scaled",
 }
 # Lowered by the front end: the iterables of `for`, and what is known of a value without any code.
@@ -55,6 +55,7 @@ OPERATORS = [
 OPERATORS += ["neg", "invert", "pos", "getitem"]
 
 
+@cache
 def primitives(text: str) -> dict[str, list[str]]:
     """The functions and methods of a DSL text without a body, with their parameters."""
     found: dict[str, list[str]] = {}
@@ -76,6 +77,7 @@ def primitives(text: str) -> dict[str, list[str]]:
     return found
 
 
+@cache
 def all_functions(text: str) -> set[str]:
     """The names of all functions of a DSL text, composite ones too."""
     return {node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
