@@ -126,7 +126,9 @@ def test_nothing_is_missing() -> None:
 
 def test_a_dsl_function_without_a_handler_is_named() -> None:
     text = TRITON + '\ndef gudermann(x):\n    """Sine."""\n    ...\n'
-    assert missing_halves(text, HANDLERS, REGISTRY) == ["DSL `gudermann` has no handler in teenyc.ops"]
+    assert missing_halves(text, HANDLERS, REGISTRY) == [
+        "DSL `gudermann` has no handler in teenyc.ops"
+    ]
 
 
 def test_a_composite_function_needs_no_handler() -> None:

@@ -143,7 +143,7 @@ def run_both(
     apart: bool = False,
     arch: str = "host",
 ) -> list[Any]:
-    """Run a kernel in the interpreter and on the CPU; both leave the same bits. The latter's args."""
+    """The arguments after the CPU has run; the interpreter leaves the same bits."""
     wanted, found = make_args(), make_args()
     InterpProgram(lower(params, body)).launch(grid, wanted)
     status, _ = load(params, body, arch=arch).launch(found, grid, apart=apart)

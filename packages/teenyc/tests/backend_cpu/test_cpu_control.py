@@ -15,28 +15,91 @@ HEAD = "o = tl.arange(0, 64)\nx = tl.load(x_ptr + o)\ny = tl.load(y_ptr + o)\n"
 TAIL = "\ntl.store(out_ptr + o, x)\ntl.store(out_ptr + 64 + o, y)"
 
 LOOPS = {
-    "swap": "for i in range(0, n):\n    x, y = y, x + 1.0",
-    "fibonacci": "for i in range(0, n):\n    x, y = y, x + y",
-    "in place": "for i in range(0, n):\n    x = x * 0.5 + y",
-    "read after": "for i in range(0, n):\n    new = x * 0.5 + y\n    y = new - x\n    x = new",
-    "kept": "for i in range(0, n):\n    y = y + x",
-    "through a sum": "for i in range(0, n):\n    x = x - tl.sum(x, axis=0) / 64.0",
-    "two sums": "for i in range(0, n):\n    s = tl.sum(x)\n    x = x - s\n    y = y * tl.max(x) - s",
-    "scalar too": "s = 1.0\nfor i in range(0, n):\n    s = s * 0.5\n    x = x + s * i",
-    "nested": "for i in range(0, n):\n    for j in range(0, i):\n        x = x + y * j\n    y = y - x",
-    "backwards": "for i in range(0, n):\n    x = tl.load(x_ptr + 63 - o) + x",
-    "conditional": "for i in range(0, n):\n    if i % 2 == 0:\n        x = x + y\n    else:\n"
-    "        y = y - 1.0",
-    "branches": "if n > 2:\n    x = x * 2.0\nelse:\n    x = y\n    y = y + 3.0",
-    "store inside": "for i in range(0, n):\n    tl.store(y_ptr + o, x + i)\n"
-    "    x = tl.load(y_ptr + 63 - o)",
-    "while": "i = 0\nwhile i < n:\n    x = x + y\n    i = i + 1",
-    "while on data": "while tl.sum(x) < n * 10.0:\n    x = x + 1.0\n    y = y * x",
-    "while swap": "i = 0\nwhile i < n:\n    x, y = y, x * 0.5\n    i = i + 1",
-    "constants": "x = tl.zeros((64,), f32)\nfor i in range(0, n):\n    x = x + 1.0",
-    "integers": "k = o\nfor i in range(0, n):\n    k = k + 3\n    x = x + k.to(f32)\n    k = k * 2 % 61",
-    "moving pointers": "p = x_ptr + o\nq = p\nfor i in range(0, n):\n    x = x + tl.load(p)\n"
-    "    p += 1\ny = tl.load(p) + tl.load(q)",
+    "swap": """
+for i in range(0, n):
+    x, y = y, x + 1.0""",
+    "fibonacci": """
+for i in range(0, n):
+    x, y = y, x + y""",
+    "in place": """
+for i in range(0, n):
+    x = x * 0.5 + y""",
+    "read after": """
+for i in range(0, n):
+    new = x * 0.5 + y
+    y = new - x
+    x = new""",
+    "kept": """
+for i in range(0, n):
+    y = y + x""",
+    "through a sum": """
+for i in range(0, n):
+    x = x - tl.sum(x, axis=0) / 64.0""",
+    "two sums": """
+for i in range(0, n):
+    s = tl.sum(x)
+    x = x - s
+    y = y * tl.max(x) - s""",
+    "scalar too": """
+s = 1.0
+for i in range(0, n):
+    s = s * 0.5
+    x = x + s * i""",
+    "nested": """
+for i in range(0, n):
+    for j in range(0, i):
+        x = x + y * j
+    y = y - x""",
+    "backwards": """
+for i in range(0, n):
+    x = tl.load(x_ptr + 63 - o) + x""",
+    "conditional": """
+for i in range(0, n):
+    if i % 2 == 0:
+        x = x + y
+    else:
+        y = y - 1.0""",
+    "branches": """
+if n > 2:
+    x = x * 2.0
+else:
+    x = y
+    y = y + 3.0""",
+    "store inside": """
+for i in range(0, n):
+    tl.store(y_ptr + o, x + i)
+    x = tl.load(y_ptr + 63 - o)""",
+    "while": """
+i = 0
+while i < n:
+    x = x + y
+    i = i + 1""",
+    "while on data": """
+while tl.sum(x) < n * 10.0:
+    x = x + 1.0
+    y = y * x""",
+    "while swap": """
+i = 0
+while i < n:
+    x, y = y, x * 0.5
+    i = i + 1""",
+    "constants": """
+x = tl.zeros((64,), f32)
+for i in range(0, n):
+    x = x + 1.0""",
+    "integers": """
+k = o
+for i in range(0, n):
+    k = k + 3
+    x = x + k.to(f32)
+    k = k * 2 % 61""",
+    "moving pointers": """
+p = x_ptr + o
+q = p
+for i in range(0, n):
+    x = x + tl.load(p)
+    p += 1
+y = tl.load(p) + tl.load(q)""",
 }
 
 
@@ -64,7 +127,8 @@ for k in range(0, K, 16):
     acc = {product}
     a_ptrs += 16
     b_ptrs += 16 * N
-tl.store(c_ptr + rows[:, None] * N + cols[None, :], acc, mask=(rows < M)[:, None] & (cols < N)[None, :])
+c_mask = (rows < M)[:, None] & (cols < N)[None, :]
+tl.store(c_ptr + rows[:, None] * N + cols[None, :], acc, mask=c_mask)
 """
 
 

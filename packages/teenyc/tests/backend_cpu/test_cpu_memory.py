@@ -65,8 +65,10 @@ def at_the_end_of_a_page(count: int, dtype: Any) -> tuple[Any, mmap.mmap]:
 @pytest.mark.parametrize("arch", ["host", "x86-64", "x86-64-v3"])
 def test_masked_lanes_touch_no_memory(dtype: str, arch: str, compiled: Any) -> None:
     kind = {"i8": np.int8, "f16": np.float16, "f32": np.float32, "f64": np.float64}[dtype]
-    body = "o = tl.program_id(0) * 64 + tl.arange(0, 64)\nm = o < n\n" \
-        "tl.store(out_ptr + o, tl.load(x_ptr + o, mask=m), mask=m)"  # fmt: skip
+    body = (
+        "o = tl.program_id(0) * 64 + tl.arange(0, 64)\nm = o < n\n"
+        "tl.store(out_ptr + o, tl.load(x_ptr + o, mask=m), mask=m)"
+    )
     params = f"x_ptr: Ptr[{dtype}], out_ptr: Ptr[{dtype}], n: i32"
     made = compiled(params, body, arch=arch)
     for count in (1, 31, 32, 33, 64, 100):
@@ -103,7 +105,7 @@ def test_addresses_that_wrap_around_are_read_side_by_side_where_they_are(
     )
     x = RNG.standard_normal(300).astype(np.float32)
     for n in (1, 3, 31, 100, 129, 300):
-        both(PARAMS, body, lambda n=n: [x.copy(), np.zeros(512, np.float32), n], (4, 1, 1))  # type: ignore[misc]
+        both(PARAMS, body, lambda n=n: [x.copy(), np.zeros(512, np.float32), n], (4, 1, 1))
     assert "tests hold" in compiled(PARAMS, body).made.texts["clusters"]
 
 

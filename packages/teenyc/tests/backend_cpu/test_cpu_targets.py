@@ -73,8 +73,10 @@ def test_an_unknown_machine_is_refused() -> None:
 def test_an_object_with_a_foreign_symbol_is_refused() -> None:
     from teenyc.backend.cpu import llvm
 
-    text = "declare float @expf(float)\ndefine float @f(float %x) {\n" \
-        "  %y = call float @expf(float %x)\n  ret float %y\n}\n"  # fmt: skip
+    text = (
+        "declare float @expf(float)\ndefine float @f(float %x) {\n"
+        "  %y = call float @expf(float %x)\n  ret float %y\n}\n"
+    )
     made = llvm.compile_text(text, features.resolve("host"), want_ir=False, want_asm=False)
     with pytest.raises(CompileError) as caught:
         symbols.check_symbols(made.data)
