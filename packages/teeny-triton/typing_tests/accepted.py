@@ -1,5 +1,4 @@
 """Correct kernels and launches, in the idioms a user may choose: every checker must stay silent."""
-# ruff: noqa: B008
 
 from collections.abc import Mapping
 from typing import Any, TypeVar

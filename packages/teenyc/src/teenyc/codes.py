@@ -47,9 +47,7 @@ E0303 = code("E0303", "mixed-signedness", "`{op}` of {left} and {right} mixes si
 E0304 = code("E0304", "boolean-arithmetic", "`{op}` of i1 values would wrap in one bit")
 E0305 = code("E0305", "unsupported-dtype", "`{op}` takes f32 and f64, not {dtype}")
 E0306 = code("E0306", "invalid-cast", "no cast goes from {before} to {dtype}")
-E0307 = code(
-    "E0307", "invalid-rounding", "casting {before} to {dtype} takes no such rounding mode"
-)
+E0307 = code("E0307", "invalid-rounding", "casting {before} to {dtype} takes no such rounding mode")
 E0308 = code("E0308", "mismatched-widths", "{before} has {size} bits, and {dtype} has {wanted}")
 E0309 = code("E0309", "non-integer-offset", "a pointer moves by integers, not by {dtype}")
 E0310 = code("E0310", "valueless-operand", "{what} is not a value that an operation takes")
@@ -116,9 +114,7 @@ E0508 = code(
     "E0508", "missing-numpy", "the interpreter needs NumPy, which is not installed", ToolchainError
 )
 E0509 = code("E0509", "failed-program", "program {program} cannot go on: {reason}", LaunchError)
-E0510 = code(
-    "E0510", "invalid-launch-argument", "the interpreter cannot take {what}", LaunchError
-)
+E0510 = code("E0510", "invalid-launch-argument", "the interpreter cannot take {what}", LaunchError)
 E0511 = code("E0511", "unsupported-atomic", "`{op}` has no form for {dtype}")
 E0512 = code("E0512", "mismatched-tile", "`{parameter}` does not fit its tile: {what}")
 

@@ -118,10 +118,7 @@ def randint4x(seed, offset, n_rounds: int = 10):
     offset = to_tensor(offset)
     low = offset.to(u32)
     zero = low * 0
-    if offset.dtype.primitive_bitwidth > 32:
-        high = (offset >> 32).to(u32)
-    else:
-        high = zero
+    high = (offset >> 32).to(u32) if offset.dtype.primitive_bitwidth > 32 else zero
     return philox(seed, low, high, zero, zero, n_rounds)
 
 

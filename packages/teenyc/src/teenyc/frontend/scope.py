@@ -212,9 +212,7 @@ class DslScope:
                 self._find_methods(found, entry[1], entry[2])
         return found
 
-    def _find_methods(
-        self, found: dict[str, tuple[int, int, bool]], begin: int, stop: int
-    ) -> None:
+    def _find_methods(self, found: dict[str, tuple[int, int, bool]], begin: int, stop: int) -> None:
         is_property = False
         previous: tuple[str, int, bool] | None = None
         for match in self._METHOD.finditer(self.text, begin, stop):

@@ -76,8 +76,8 @@ class Feature(NamedTuple):
 
 
 FEATURES = (
-    # `tensormap.replace` needs 8.3, bulk copies to `shared::cta` 8.6. Below 8.6 every release divides
-    # strides by 16, for assemblers that multiplied them again; today's drivers do not.
+    # `tensormap.replace` needs 8.3, bulk copies to `shared::cta` 8.6. Below 8.6 every release
+    # divides strides by 16, for assemblers that multiplied them again; today's drivers do not.
     Feature("tensor descriptors", "!tt.tensordesc<", 90, 999, 86),
     # Conversions need 8.1 on sm_89, `mma` 8.4; sm_90 has both from its first version on.
     Feature("8-bit floats", "f8E", 89, 89, 84),
