@@ -18,7 +18,6 @@ from teenyc.ir.opdef import HANDLERS, REGISTRY, Effects, OpDef
 # Operations that a CPU target refuses with E0803.
 NOT_ON_A_CPU = {
     "tt.print",
-    "tt.assert",
     "tt.make_tensor_descriptor",
     "tt.descriptor_load",
     "tt.descriptor_store",

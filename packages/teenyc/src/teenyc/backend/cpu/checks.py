@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from teenyc.backend.cpu.scope import Scope
     from teenyc.ir.core import Operation, Value
 
-READS, WRITES = 1, 2
+READS, WRITES, ASSERTS = 1, 2, 3
 
 # The first lane of `mask` whose `size` bytes lie in none of the arrays, or -1.
 _FIND = """\
@@ -112,7 +112,6 @@ def check(
 
     output = scope.output
     output.helpers["teeny.outside"] = _FIND.replace("{arrays}", str(len(scope.arrays)))
-    output.helpers["teeny.report"] = _REPORT
     output.declares.add("declare i64 @llvm.cttz.i64(i64, i1)")
     table, section = scope.slot(1), c.sections[level]
     store(c, table, addresses, level)
@@ -130,19 +129,66 @@ def check(
     section.open(bad)
     at = c.put(f"getelementptr i64, ptr {table}, {found}", "ptr", 0, level).text
     address = c.put(f"load i64, ptr {at}, align 8", "i64", 0, level)
-    moved = c.put(f"mul {found}, {step}", "i64", 0, level)
-    lane = c.put(f"add {moved}, {element.text}", "i64", 0, level)
     kind = READS if op.opdef is LOAD else WRITES
+    base = base_of(op.operands[0])
+    parameter = -1 if base is None else scope.parameters.get(id(base), -1)
+    lane = _lane(c, found, element, step, level)
+    _report(scope, c, op, (kind, lane, address, parameter, size), level)
+    section.open(after)
+
+
+def check_condition(
+    scope: Scope, c: Builder, op: Operation, condition: Val, element: Val, level: int, step: int = 0
+) -> None:
+    """Stop the program where an assertion fails; the record has its message's address and size."""
+    from teenyc.backend.cpu.memory import mask_bits
+
+    output, section = scope.output, c.sections[level]
+    if condition.lanes:
+        bits = mask_bits(c, condition, level)
+        full = number((1 << condition.lanes) - 1, "i64")
+        good = c.compare("eq", bits, full)
+    else:
+        good = condition
+    bad, after = scope.label("failed"), scope.label("held")
+    section.lines.append(f"  br {good}, label %{after}, label %{bad}")
+    section.open(bad)
+    lane = element
+    if condition.lanes:
+        output.declares.add("declare i64 @llvm.cttz.i64(i64, i1)")
+        off = c.put(f"xor {bits}, -1", "i64", 0, level)
+        first = c.put(f"call i64 @llvm.cttz.i64({off}, i1 true)", "i64", 0, level)
+        lane = _lane(c, first, element, step, level)
+    text = str(op.attrs["message"]).encode()
+    name = f"teeny.message.{text.hex()}"
+    spelled = "".join(f"\\{byte:02X}" for byte in text)
+    output.helpers[name] = f'@{name} = private constant [{len(text)} x i8] c"{spelled}"\n'
+    address = c.put(f"ptrtoint ptr @{name} to i64", "i64", 0, level)
+    _report(scope, c, op, (ASSERTS, lane, address, -1, len(text)), level)
+    section.open(after)
+
+
+def _lane(c: Builder, lane: Val, element: Val, step: int, level: int) -> Val:
+    """The number of an element from that of its lane."""
+    moved = c.put(f"mul {lane}, {step}", "i64", 0, level)
+    return c.put(f"add {moved}, {element.text}", "i64", 0, level)
+
+
+def _report(
+    scope: Scope, c: Builder, op: Operation, facts: tuple[int, Val, Val, int, int], level: int
+) -> None:
+    """Write the record and leave the function."""
+    scope.output.helpers["teeny.report"] = _REPORT
+    kind, lane, address, parameter, size = facts
     line, column = _place_of(op)
-    array = _array_of(scope, op.operands[0])
     c.do(
         f"call void @teeny.report(ptr %error.record, i64 {kind}, i64 {line}, i64 {column}, "
-        f"i64 %pid, {lane}, {address}, i64 {-1 if array is None else array}, i64 {size})",
+        f"i64 %pid, {lane}, {address}, i64 {parameter}, i64 {size})",
         level,
     )
+    section = c.sections[level]
     section.lines.append("  br label %stopped")
     scope.stops.append(section.label)
-    section.open(after)
 
 
 def _place_of(op: Operation) -> tuple[int, int]:

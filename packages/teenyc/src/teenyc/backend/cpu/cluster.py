@@ -87,7 +87,23 @@ class Atomic(NamedTuple):
         return self.op.operands
 
 
-Root = Store | Write | Reduce | Scan | Atomic
+class Assert(NamedTuple):
+    """A `tt.assert` on a tensor."""
+
+    op: Operation
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """It writes nothing."""
+        return ()
+
+    @property
+    def values(self) -> list[Value]:
+        """What it needs."""
+        return self.op.operands
+
+
+Root = Store | Write | Reduce | Scan | Atomic | Assert
 
 
 class Cluster:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from teenyc.backend.cpu.atomics import emit_scalar_atomic
+from teenyc.backend.cpu.checks import check_condition
 from teenyc.backend.cpu.cluster import Cluster, Dot, Serial, Slot, Step, Structured
 from teenyc.backend.cpu.describe import note_structured
 from teenyc.backend.cpu.dot import emit_dot
 from teenyc.backend.cpu.memory import check_scalar, guarded_load, guarded_store
 from teenyc.backend.cpu.roots import emit_cluster
 from teenyc.backend.cpu.serial import emit_serial
-from teenyc.backend.cpu.structure import ATOMICS, LOAD, SCF_FOR, SCF_IF, STORE, refusal
+from teenyc.backend.cpu.structure import ASSERT, ATOMICS, LOAD, SCF_FOR, SCF_IF, STORE, refusal
 from teenyc.backend.cpu.text import Val, held_type, number
 from teenyc.ops import arrays
 
@@ -50,6 +51,10 @@ def _emit_scalar(scope: Scope, op: Operation) -> None:
             mask = values[2] if len(values) > 2 else None
             check_scalar(scope, c, op, values[0], mask, element)
             guarded_store(scope, c, values[0], values[1], mask, element)
+    elif op.opdef is ASSERT:
+        check_condition(
+            scope, scope.builder(), op, scope.scalar(op.operands[0]), number(0, "i64"), 0
+        )
     elif op.opdef in ATOMICS:
         emit_scalar_atomic(scope, op)
     elif op.opdef.cpu is None:

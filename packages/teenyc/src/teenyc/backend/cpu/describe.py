@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from teenyc.backend.cpu.cluster import Atomic, Reduce, Root, Scan, Store
+from teenyc.backend.cpu.cluster import Assert, Atomic, Reduce, Root, Scan, Store
 
 if TYPE_CHECKING:
     from teenyc.backend.cpu.arena import Place
@@ -59,6 +59,8 @@ def _root(root: Root) -> str:
         return f"reduce {_named(root.op.operands[0])} along axis {axis}{goes}{_at(root.op)}"
     if isinstance(root, Scan | Atomic):
         return f"{root.op.name} to {', '.join(map(_buffer, root.places))}{_at(root.op)}"
+    if isinstance(root, Assert):
+        return f"assert{_at(root.op)}"
     op = root.value.op
     return f"write {_named(root.value)} to {_buffer(root.place)}{_at(op) if op else ''}"
 

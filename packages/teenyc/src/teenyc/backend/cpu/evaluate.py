@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from teenyc.backend.cpu.arena import Place, row_major
 from teenyc.backend.cpu.builder import memory_type
-from teenyc.backend.cpu.checks import check, within
+from teenyc.backend.cpu.checks import check, check_condition, within
 from teenyc.backend.cpu.inline import inline
 from teenyc.backend.cpu.memory import (
     all_lanes,
@@ -358,7 +358,23 @@ class Evaluator:
 
     def check(self, op: Operation, seen: Seen, addresses: Val, mask: Val, level: int) -> None:
         """Check an access before it happens; `level` is where it does."""
+        element, step = self._element(op, seen)
+        level = max(level, element.level)
+        if addresses.lanes:
+            mask = self.c.splat(mask, addresses.lanes)
         pointee = op.operands[0].type.element.pointee  # type: ignore[union-attr]
+        size = arrays.itemsize(pointee)
+        check(self.scope, self.c, op, addresses, mask, element, size, level, step)
+
+    def assert_strip(self, op: Operation) -> None:
+        """Stop where a condition does not hold in all lanes."""
+        nest = self.nest
+        found = self.c.splat(self.value(op.operands[0], nest.identity), nest.width)
+        element, step = self._element(op, nest.identity)
+        check_condition(self.scope, self.c, op, found, element, nest.top, step)
+
+    def _element(self, op: Operation, seen: Seen) -> tuple[Val, int]:
+        """The first lane's element in the tensor of the first operand, and the step to the next."""
         shape = shape_of(op.operands[0].type)
         element, step = number(0, "i64"), 0
         for axis, stride in zip(seen, row_major(shape), strict=True):
@@ -368,11 +384,7 @@ class Evaluator:
                 step = stride
             index = self.c.binary("mul", self.nest.position(axis, "i64"), number(stride, "i64"))
             element = self.c.binary("add", element, index)
-        level = max(level, element.level)
-        if addresses.lanes:
-            mask = self.c.splat(mask, addresses.lanes)
-        size = arrays.itemsize(pointee)
-        check(self.scope, self.c, op, addresses, mask, element, size, level, step)
+        return element, step
 
     def check_strip(self, op: Operation, seen: Seen, mask: Val, level: int) -> None:
         """Check every lane of a strip."""

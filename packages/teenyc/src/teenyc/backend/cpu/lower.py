@@ -79,6 +79,7 @@ def _bind_arguments(scope: Scope, function: Function, entry: Section) -> None:
     c = scope.builder([entry])
     pointers = [arg for arg in function.args if isinstance(arg.type, PointerType)]
     scope.arrays = {id(arg): i for i, arg in enumerate(pointers)}
+    scope.parameters = {id(arg): i for i, arg in enumerate(function.args)}
     for i, arg in enumerate(function.args):
         element = arrays.element_name(arg.type)
         at = f"%slot.{i}"
@@ -91,6 +92,7 @@ def _bind_arguments(scope: Scope, function: Function, entry: Section) -> None:
         entry.lines.append(f"  %at.{name} = getelementptr i64, ptr %args, i64 {count + i}")
         entry.lines.append(f"  %{name} = load i64, ptr %at.{name}, align 8")
     entry.lines += [
+        "  %error.record = inttoptr i64 %error to ptr",
         f"  %overlap.bit = and i64 %flags, {NO_OVERLAP}",
         "  %apart = icmp ne i64 %overlap.bit, 0",
     ]
@@ -105,11 +107,8 @@ def _bind_arguments(scope: Scope, function: Function, entry: Section) -> None:
 
 
 def _extents(count: int) -> list[str]:
-    """The ends of all arrays, and pointers to their table and to the record of an error."""
-    lines = [
-        "  %extents.table = inttoptr i64 %extents to ptr",
-        "  %error.record = inttoptr i64 %error to ptr",
-    ]
+    """The ends of all arrays, and a pointer to their table."""
+    lines = ["  %extents.table = inttoptr i64 %extents to ptr"]
     for i in range(count):
         lines += [
             f"  %array.{i}.at = getelementptr i64, ptr %extents.table, i64 {2 * i}",

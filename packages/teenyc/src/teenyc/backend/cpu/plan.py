@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from teenyc.backend.cpu.arena import Place
 from teenyc.backend.cpu.classes import is_mapped, is_tensor, lazy_operands, size_of
 from teenyc.backend.cpu.cluster import (
+    Assert,
     Atomic,
     Cluster,
     Dot,
@@ -29,6 +30,7 @@ from teenyc.backend.cpu.cluster import (
 from teenyc.backend.cpu.demand import Demand
 from teenyc.backend.cpu.hazards import Hazard, Hazards
 from teenyc.backend.cpu.structure import (
+    ASSERT,
     ATOMICS,
     CAT,
     DOT,
@@ -124,6 +126,8 @@ class _BlockPlan:
             self._visit_store(op)
         elif op.opdef is RESHAPE:
             self._ensure(op.operands[0], even_cheap=True)
+        elif op.opdef is ASSERT and is_tensor(op.operands[0]):
+            self._add(Assert(op), shape_of(op.operands[0].type))
         elif op.opdef is SCAN:
             self._visit_scan(op)
         elif op.opdef is GATHER:

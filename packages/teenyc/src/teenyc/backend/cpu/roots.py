@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from teenyc.backend.cpu.arena import Place
 from teenyc.backend.cpu.atomics import emit_atomic, prepare_atomic
 from teenyc.backend.cpu.builder import memory_type
-from teenyc.backend.cpu.cluster import Atomic, Cluster, Reduce, Scan, Store, Write
+from teenyc.backend.cpu.cluster import Assert, Atomic, Cluster, Reduce, Scan, Store, Write
 from teenyc.backend.cpu.describe import note, note_nest
 from teenyc.backend.cpu.evaluate import Evaluator
 from teenyc.backend.cpu.memory import load, masked_store, pointer, scatter, store
@@ -93,6 +93,8 @@ def _emit_nest(scope: Scope, cluster: Cluster, waiting: dict[int, Place]) -> Non
             _write(evaluator, root)
         elif isinstance(root, Atomic):
             emit_atomic(evaluator, root)
+        elif isinstance(root, Assert):
+            evaluator.assert_strip(root.op)
         else:
             reductions[id(root)].accumulate()
             if isinstance(root, Scan):
@@ -104,8 +106,10 @@ def _emit_nest(scope: Scope, cluster: Cluster, waiting: dict[int, Place]) -> Non
     note_nest(scope, nest)
 
 
-def _source(root: Store | Write) -> Value:
-    return root.value if isinstance(root, Write) else root.op.operands[1]
+def _source(root: Store | Write | Assert) -> Value:
+    if isinstance(root, Write):
+        return root.value
+    return root.op.operands[1 if isinstance(root, Store) else 0]
 
 
 def _write(e: Evaluator, root: Write) -> None:

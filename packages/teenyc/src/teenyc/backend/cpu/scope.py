@@ -31,8 +31,10 @@ class Scope:
         self.work = 0.0
         self.loop_depth = 0
         self.depth = 0
-        # Parameters that are pointers, by value, and the blocks that failed checks end in.
+        # Parameters by value (those that are pointers counted alone, and all), and the blocks
+        # that failed checks end in.
         self.arrays: dict[int, int] = {}
+        self.parameters: dict[int, int] = {}
         self.stops: list[str] = []
         self.dump: list[str] = []
 

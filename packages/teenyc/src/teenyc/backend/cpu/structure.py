@@ -21,6 +21,7 @@ from teenyc.ops.control import (
     SCF_YIELD,
     TT_RETURN,
 )
+from teenyc.ops.debug import ASSERT
 from teenyc.ops.indexing import GATHER, HISTOGRAM
 from teenyc.ops.linalg import DOT
 from teenyc.ops.mapping import MAP_ELEMENTWISE
@@ -41,6 +42,7 @@ from teenyc.ops.shape import (
 )
 
 __all__ = [
+    "ASSERT",
     "ATOMICS",
     "ATOMIC_CAS",
     "ATOMIC_LOAD",
@@ -100,7 +102,7 @@ STRUCTURAL = (
     | ATOMICS
     | LAZY
     | {MAKE_RANGE, RESHAPE, STORE, REDUCE, DOT, SCAN, MAP_ELEMENTWISE, HISTOGRAM}
-    | {UNSPLAT, JOIN, CAT, SPLIT}
+    | {UNSPLAT, JOIN, CAT, SPLIT, ASSERT}
 )
 
 
