@@ -173,6 +173,30 @@ write:
   br label %next
 """,
     ),
+    # fails as an assertion on the third element does; the message is what lies in out
+    "asserting": (
+        "out_ptr:f32",
+        {},
+        """
+  %rp = getelementptr i8, ptr %args, i64 48
+  %record = load ptr, ptr %rp
+  %address = ptrtoint ptr %s0 to i64
+  %r1 = getelementptr i64, ptr %record, i64 1
+  %r2 = getelementptr i64, ptr %record, i64 2
+  %r3 = getelementptr i64, ptr %record, i64 3
+  %r4 = getelementptr i64, ptr %record, i64 4
+  %r5 = getelementptr i64, ptr %record, i64 5
+  %r7 = getelementptr i64, ptr %record, i64 7
+  store i64 4, ptr %record
+  store i64 5, ptr %r1
+  store i64 9, ptr %r2
+  store i64 %pid, ptr %r3
+  store i64 2, ptr %r4
+  store i64 %address, ptr %r5
+  store i64 4, ptr %r7
+  br label %failed
+""",
+    ),
     "foreign": (
         "x_ptr:f32",
         {},

@@ -56,6 +56,7 @@ def names(
         **found,
         "foreign": native("foreign"),
         "checked": compiled.load(native("checked")),
+        "asserting": compiled.load(native("asserting")),
         **arrays,
     }
 

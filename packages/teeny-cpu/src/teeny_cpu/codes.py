@@ -70,6 +70,9 @@ E1123 = _row("E1123", "unreadable-variable", "{name} is `{value}`, which is no n
 E1124 = _row(
     "E1124", "read-only-array", "the array of parameter `{name}` is read-only, and is written to"
 )
+E1125 = _row(
+    "E1125", "failed-assertion", "program {program}, element {element}: assertion failed{message}"
+)
 
 CODES: tuple[Code, ...] = tuple(
     value for value in list(globals().values()) if isinstance(value, Code)

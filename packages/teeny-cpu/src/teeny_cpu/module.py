@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from teeny_cpu import env, jit
 from teeny_cpu.arguments import Packer
 from teeny_cpu.checks import checked_arguments, checked_grid
-from teeny_cpu.codes import E1103, E1119, E1120, E1121, E1122
+from teeny_cpu.codes import E1103, E1119, E1120, E1121, E1122, E1125
 from teeny_cpu.native import ALONE, DONE, Record
 from teeny_cpu.objects import ALLOWED, read_object
 from teeny_cpu.plan import plan_launch
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _RECOMPILE = "compile the kernel again: `teeny cache clear`"
 # The first word of an error record.
 _ACCESSES = {1: "a load", 2: "a store", 3: "an atomic operation"}
+_ASSERTION = 4  # the record has the address and the size of its message
 _RECORD = ctypes.c_int64 * len(Record._fields)
 _ERROR = ctypes.c_int64 * 8
 
@@ -82,14 +83,22 @@ class Program:
 
     def failure(self, address: int, grid: tuple[int, int, int]) -> Exception:
         """The error that a program left in the record at `address`."""
-        kind, line, column, number, lane, pointer, at, _ = _ERROR.from_address(address)
+        kind, line, column, number, lane, pointer, at, size = _ERROR.from_address(address)
         from teeny_macros.source import Span
 
         metadata = self.artifact.metadata
+        span = Span.point(f"{metadata.kernel}.py", line, column) if line > 0 else None
+        program = (number % grid[0], number // grid[0] % grid[1], number // grid[0] // grid[1])
+        if kind == _ASSERTION:
+            said = ctypes.string_at(pointer, size).decode(errors="replace")
+            message = f": {said}" if said else ""
+            failed = E1125.at(span, "here", program=program, element=lane, message=message)
+            move(self.artifact, failed)
+            return failed
         error = E1122.at(
-            Span.point(f"{metadata.kernel}.py", line, column) if line > 0 else None,
+            span,
             "here",
-            program=(number % grid[0], number // grid[0] % grid[1], number // grid[0] // grid[1]),
+            program=program,
             element=lane,
             access=_ACCESSES.get(kind, "an access"),
             address=hex(pointer % (1 << 64)),

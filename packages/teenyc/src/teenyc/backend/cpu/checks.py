@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from teenyc.backend.cpu.scope import Scope
     from teenyc.ir.core import Operation, Value
 
-READS, WRITES, ASSERTS = 1, 2, 3
+READS, WRITES, CHANGES, ASSERTS = 1, 2, 3, 4  # what the record of an error begins with
 
 # The first lane of `mask` whose `size` bytes lie in none of the arrays, or -1.
 _FIND = """\
@@ -108,7 +108,7 @@ def check(
     `element` is the number of the first lane's element in its tensor, `step` from lane to lane.
     """
     from teenyc.backend.cpu.memory import mask_bits, store
-    from teenyc.backend.cpu.structure import LOAD
+    from teenyc.backend.cpu.structure import ATOMICS, LOAD
 
     output = scope.output
     output.helpers["teeny.outside"] = _FIND.replace("{arrays}", str(len(scope.arrays)))
@@ -129,7 +129,7 @@ def check(
     section.open(bad)
     at = c.put(f"getelementptr i64, ptr {table}, {found}", "ptr", 0, level).text
     address = c.put(f"load i64, ptr {at}, align 8", "i64", 0, level)
-    kind = READS if op.opdef is LOAD else WRITES
+    kind = READS if op.opdef is LOAD else CHANGES if op.opdef in ATOMICS else WRITES
     base = base_of(op.operands[0])
     parameter = -1 if base is None else scope.parameters.get(id(base), -1)
     lane = _lane(c, found, element, step, level)
