@@ -73,6 +73,7 @@ class Metadata(NamedTuple):
         """A JSON object with the schema number."""
         data: dict[str, object] = {"schema": SCHEMA, **self._asdict()}
         data["params"] = [param._asdict() for param in self.params]
+        data["written"] = list(self.written)
         data["versions"] = dict(self.versions)
         return data
 
