@@ -166,6 +166,20 @@ print("done")
         assert finish(start(native, script)) == "done\n"
 
 
+def test_streams_that_launch_all_the_time_are_finished_at_exit(native: MakeNative) -> None:
+    script = """
+check()
+streams = [device.stream() for _ in range(3)]
+x, out = np.zeros(300, np.int64), [np.zeros(300, np.int64) for _ in streams]
+for _ in range(300):
+    for stream, mine in zip(streams, out):
+        device.launch(program, 300, (x, mine, 100), stream=stream)
+print("done")
+"""
+    for _ in range(5):
+        assert finish(start(native, script)) == "done\n"
+
+
 def test_work_in_streams_is_finished_at_exit(native: MakeNative, tmp_path: Path) -> None:
     script = f"""
 import atexit

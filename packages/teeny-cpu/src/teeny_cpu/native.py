@@ -426,20 +426,27 @@ define void @teeny_pool_init(ptr %pool) nounwind {{
   %r1 = call i32 @sem_init(ptr %donep, i32 0, i32 0)
   ret void
 }}
-define void @teeny_close(ptr %pool, i64 %workers) nounwind {{
+define zeroext i1 @teeny_close(ptr %pool, i64 %workers) nounwind {{
 entry:
+  ; A worker that leaves must not take the call of a launch with it: the pool has none from here on.
+  %pair = cmpxchg ptr %pool, i64 0, i64 1 acquire monotonic
+  %mine = extractvalue {{ i64, i1 }} %pair, 1
+  br i1 %mine, label %shut, label %busy
+busy:
+  ret i1 false
+shut:
   %shutp = getelementptr i8, ptr %pool, i64 {_SHUT}
   store atomic i64 1, ptr %shutp release, align 8
   %workp = getelementptr i8, ptr %pool, i64 {_WORK}
   br label %post
 post:
-  %i = phi i64 [0, %entry], [%i1, %post]
+  %i = phi i64 [0, %shut], [%i1, %post]
   %r = call i32 @sem_post(ptr %workp)
   %i1 = add i64 %i, 1
   %again = icmp slt i64 %i1, %workers
   br i1 %again, label %post, label %out
 out:
-  ret void
+  ret i1 true
 }}
 define void @teeny_worker(ptr %pool, i64 %number) nounwind {{
 entry:

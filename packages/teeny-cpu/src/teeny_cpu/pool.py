@@ -53,7 +53,7 @@ class Pool:
         if self.native:
             self._initialize = self._function("teeny_pool_init", None, word)
             self._work = self._function("teeny_worker", None, word, ctypes.c_int64)
-            self._close = self._function("teeny_close", None, word, ctypes.c_int64)
+            self._close = self._function("teeny_close", ctypes.c_bool, word, ctypes.c_int64)
             self._initialize(self.address)
         else:
             self._help = self._function("teeny_help", None, word, word)
@@ -183,14 +183,19 @@ class Pool:
             self._help(job, spare.address)
 
     def close(self) -> None:
-        """Let the workers end, and wait for them a moment."""
-        if self.native:
-            if self.workers:
-                self._close(self.address, self.workers)
-        else:
+        """Let the workers end, and wait for them a moment; later launches run in their callers.
+
+        Workers that a launch keeps busy all that time are left as they are.
+        """
+        until = time.monotonic() + _SECONDS_TO_END
+        if not self.native:
             for _ in self.threads:
                 self._jobs.put(None)
-        until = time.monotonic() + _SECONDS_TO_END
+        elif self.workers:
+            while not self._close(self.address, self.workers):
+                if time.monotonic() > until:
+                    return
+                time.sleep(_NAP)
         for thread in self.threads:
             thread.join(max(until - time.monotonic(), 0))
 
