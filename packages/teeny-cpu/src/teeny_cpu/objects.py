@@ -9,7 +9,30 @@ from struct import unpack_from
 from typing import NamedTuple
 
 # What code for a CPU may call. Anything else is refused before it is linked.
-ALLOWED = frozenset(("fmod", "fmodf", "memcpy", "memmove", "memset"))
+# The same list as the compiler's; rounding and fma are calls only where hardware lacks them.
+ALLOWED = frozenset(
+    [
+        "memcpy",
+        "memset",
+        "memmove",
+        "fmod",
+        "fmodf",
+        "fma",
+        "fmaf",
+        "floor",
+        "floorf",
+        "ceil",
+        "ceilf",
+        "trunc",
+        "truncf",
+        "rint",
+        "rintf",
+        "nearbyint",
+        "nearbyintf",
+        "round",
+        "roundf",
+    ]
+)
 
 _ELF = b"\x7fELF\x02\x01"
 _MACH_O = b"\xcf\xfa\xed\xfe"
