@@ -6,7 +6,30 @@ import struct
 
 from teenyc.codes import E0802
 
-ALLOWED = frozenset(("fmod", "fmodf", "memcpy", "memset", "memmove"))
+# The rounding functions and fma are calls only where the hardware has no instruction for them.
+ALLOWED = frozenset(
+    [
+        "memcpy",
+        "memset",
+        "memmove",
+        "fmod",
+        "fmodf",
+        "fma",
+        "fmaf",
+        "floor",
+        "floorf",
+        "ceil",
+        "ceilf",
+        "trunc",
+        "truncf",
+        "rint",
+        "rintf",
+        "nearbyint",
+        "nearbyintf",
+        "round",
+        "roundf",
+    ]
+)
 _ELF = b"\x7fELF"
 
 
