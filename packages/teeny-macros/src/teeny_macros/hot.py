@@ -200,28 +200,28 @@ def _describe(
 
 
 def _argument(
-    site: LaunchSite, found: Prepared, at: int, place: int, value: Any
+    site: LaunchSite, found: Prepared, at: int, place: int, value: object
 ) -> HotArgument | None:
     if place < 0:
         return HotArgument("same", -1, value)
     parameter = site.parameters[at]
     specialization = found.program.instance.specialization
     type_ = dict(specialization.types)[parameter.name]
-    dtype, kind = type_.dtype, type(value)
+    dtype = type_.dtype
     flexible, alignable = site.specializes(parameter.name)
     divisible = parameter.name in specialization.divisible_by_16 or None
     if divisible is None and flexible and alignable:
         divisible = False
     if type_.kind == POINTER:
         return HotArgument("array", place, value, dtype, aligned=divisible)
-    if kind is bool:
+    if type(value) is bool:
         return HotArgument("bool", place, value, dtype) if dtype == "i1" else None
     if dtype in FLOATS:
         annotated = parameter.dtype is not None
-        if kind is float or (kind is int and annotated):
+        if type(value) is float or (type(value) is int and annotated):
             return HotArgument("number" if annotated else "float", place, value, dtype)
         return None
-    if kind is not int or dtype not in INTEGERS or dtype == "i1":
+    if type(value) is not int or dtype not in INTEGERS or dtype == "i1":
         return None
     one = parameter.name in specialization.equal_to_1 or (False if flexible else None)
     if one:

@@ -90,7 +90,7 @@ def read_parameters(captured: Captured) -> tuple[Parameter, ...]:
         form = _form_of_parameter(captured, name)
         passing = "positional" if at < code.co_posonlyargcount else "any"
         passing = passing if at < plain else "keyword"
-        default = defaults.get(name, MISSING)
+        default: object = defaults.get(name, MISSING)
         if form.kind == CONST:
             default = unwrap_constexpr(default)
         if dsl_name(type(default)) == _TUNED:

@@ -94,8 +94,8 @@ class BlockPointer:
         """The same block with other parts."""
         rank = len(self.block)
         base, *rest = parts
-        groups = (tuple(rest[i * rank : (i + 1) * rank]) for i in range(3))
-        return BlockPointer(base, *groups, self.block)
+        shape, strides, offsets = (tuple(rest[i * rank : (i + 1) * rank]) for i in range(3))
+        return BlockPointer(base, shape, strides, offsets, self.block)
 
     def describe(self) -> str:
         """How errors spell the type."""
