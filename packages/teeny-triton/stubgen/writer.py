@@ -153,6 +153,7 @@ def _class_lines(item: Class, functions: Mapping[str, Function]) -> list[str]:
 
 def _used(body: str, names: Iterable[str]) -> list[str]:
     code = re.sub(r'""".*?"""', "", body, flags=re.DOTALL)
+    code = re.sub(r'"[^"\n]*"', "", code)  # a Literal may be spelled like a dtype
     return [name for name in names if re.search(rf"\b{name}\b", code)]
 
 

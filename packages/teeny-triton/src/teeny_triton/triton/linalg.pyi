@@ -9,7 +9,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
 from typing import Any, Literal, overload
 
-from teeny_triton.triton.dtypes import M, i8, i32, u8, f8e4m3, f8e5m2, f16, bf16, f32, f64
+from teeny_triton.triton.dtypes import M, i8, i32, u8, f8e4m3, f8e5m2, f16, f32, f64
 from teeny_triton.triton.types import R2, R3, Tensor
 
 @overload

@@ -1,5 +1,15 @@
 """`tl.extra.cuda.libdevice`: `tl.math` by another name."""
 
-from teeny_triton.math import __dir__, __getattr__
+from __future__ import annotations
 
-_ = (__dir__, __getattr__)
+from typing import Any
+
+import teeny_triton.math as _math
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(_math, name)
+
+
+def __dir__() -> list[str]:
+    return dir(_math)
