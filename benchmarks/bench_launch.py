@@ -155,7 +155,7 @@ def spread(kernel: Any, arrays: list[Any], grid: str = "1") -> Callable[[], obje
     exec(  # noqa: S102 - so many positional arguments as there are arrays
         f"def make({names}):\n    return lambda: kernel[{grid}]({names}, N, BLOCK=BLOCK)\n", space
     )
-    made: Callable[[], object] = space["make"](*arrays)  # type: ignore[operator]
+    made: Callable[[], object] = space["make"](*arrays)
     return made
 
 
@@ -219,7 +219,11 @@ def _cuda_core(
     config = core.LaunchConfig(grid=1, block=BLOCK)
     pointers = [device.buffer(1024, "f32") for _ in range(count)]
     args = [*(buffer.pointer for buffer in pointers), np.int32(N), 0, 0]
-    return lambda _kept=pointers: core.launch(stream, config, kernel, *args)
+
+    def launch(_kept: Any = pointers) -> None:
+        core.launch(stream, config, kernel, *args)
+
+    return launch
 
 
 def _cupy(device: Device, program: Any, count: int, folder: Path) -> Callable[[], object] | None:

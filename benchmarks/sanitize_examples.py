@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 TOOLS = ("memcheck", "racecheck", "initcheck")
@@ -31,12 +32,12 @@ def plant() -> None:
     from teeny_triton import Const, Ptr, f32, i32
 
     @kernel
-    def overrun(out_ptr: Ptr[f32], n: i32, BLOCK_SIZE: Const[int]) -> None:
+    def overrun(out_ptr: Ptr[f32], n: i32 | int, BLOCK_SIZE: Const[int]) -> None:
         offsets = tl.arange(0, BLOCK_SIZE)
         tl.store(out_ptr + offsets + n, 1.0)  # the planted error
 
     device = Device(0)
-    out = device.buffer(64, "f32")
+    out: Any = device.buffer(64, "f32")
     overrun[1](out, 1 << 20, BLOCK_SIZE=128)
     device.synchronize()
 
