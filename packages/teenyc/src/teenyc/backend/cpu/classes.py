@@ -39,6 +39,14 @@ class Classes:
         self.guesses = Axes(guess=True)
         self._cheap: dict[int, bool] = {}
 
+    def learn(self, ops: Iterable[Operation]) -> None:
+        """Find the facts of all results in the order of the text, so that no chain is too long."""
+        for op in ops:
+            for value in op.results:
+                self.is_cheap(value)
+                self.axes.strides(value)
+                self.guesses.strides(value)
+
     def is_cheap(self, value: Value) -> bool:
         """Made of indices, scalars and constants alone, by light operations."""
         known = self._cheap.get(id(value))

@@ -63,8 +63,10 @@ def tile(features: Features, type_: str) -> tuple[int, int]:
     """Rows and columns of the register tile."""
     if features.has("avx512f"):
         rows, columns = 8, 32
-    else:
+    elif features.has("avx") or features.has("neon"):
         rows, columns = 4, 16
+    else:  # 16 registers of 128 bits
+        rows, columns = 4, 8
     return (rows, columns // 2) if WIDTHS[type_] == 64 else (rows, columns)
 
 

@@ -46,6 +46,7 @@ def lower_module(
     output = Output(features, fusion=fusion, checks=checks)
     function = module.entry
     classes = Classes()
+    classes.learn(function.body.walk())
     scope = Scope(output, classes)
     pointers = [arg for arg in function.args if isinstance(arg.type, PointerType)]
     hazards = Hazards(classes, frozenset(map(id, pointers)))
