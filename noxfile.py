@@ -104,7 +104,12 @@ def types(session: nox.Session) -> None:
     """Check all types: mypy strict everywhere, basedpyright strict on the public surface."""
     install(session, *group("types"))
     # One run for each folder of tests: they are no packages, and each may have a conftest.py.
-    checks = [["tests", "conftest.py", "noxfile.py"], ["examples"], ["benchmarks"], ["docs"]]
+    # Benchmarks import examples, and the tests' cases of them.
+    checks = [
+        ["tests", "conftest.py", "noxfile.py"],
+        ["examples", "benchmarks", "tests/example_cases.py"],
+        ["docs"],
+    ]
     for name in PACKAGES:
         folder = ROOT / "packages" / name
         checks.append([f"packages/{name}/{part}" for part in ("src", "hatch_build.py", "stubgen")])
