@@ -1,7 +1,8 @@
 """The largest error of every example in every dtype, and of its bound.
 
-`--device cpu|cuda|interpret` chooses where. Runs the cases of the tests (`tests/example_cases.py`) and prints, for each example and dtype, the
-largest absolute error beside the size of the result there, and the largest share of the bound used.
+`--device cpu|cuda|interpret` chooses where. Runs the cases of the tests (`tests/example_cases.py`)
+and prints, for each example and dtype, the largest absolute error beside the size of the result
+there, and the largest share of the bound used.
 """
 
 from __future__ import annotations
@@ -52,9 +53,7 @@ def main() -> None:
         old = worst[key]
         largest = (float(error[at]), float(abs(right[at])))
         worst[key] = (*(largest if largest[0] > old[0] else old[:2]), max(share, old[2]))
-    print(
-        f"{'example':<12} {'dtype':<5} {'largest error':>13} {'of a value':>11} {'of its bound':>12}"
-    )
+    print("example      dtype largest error  of a value of its bound")
     for (example, dtype), (error_, value, share) in worst.items():
         print(f"{example:<12} {dtype:<5} {error_:>13.3g} {value:>11.3g} {share:>12.3f}")
 
