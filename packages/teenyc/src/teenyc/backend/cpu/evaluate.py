@@ -33,7 +33,6 @@ from teenyc.backend.cpu.structure import (
     LOAD,
     MAKE_RANGE,
     MAP_ELEMENTWISE,
-    RESHAPE,
     SPLAT,
     TRANS,
     VIEWS,
@@ -153,10 +152,6 @@ class Evaluator:
         if op.opdef is MAP_ELEMENTWISE:
             self.scope.work += 4 * self.elements
             return inline(self.c, op.regions[0], operands)[value.index]
-        if op.opdef is RESHAPE:
-            place = self.scope.place(op.operands[0])
-            assert place is not None
-            return self.read(place, seen, shape_of(value.type))
         if op.opdef.cpu is None:
             raise refusal(op)
         self.scope.work += op.opdef.cost * self.elements
@@ -183,10 +178,10 @@ class Evaluator:
 
     # --- places -----------------------------------------------------------------------------------
 
-    def read(self, place: Place, seen: Seen, shape: tuple[int, ...] | None = None) -> Val:
-        """The elements of a place, which may be seen in another shape."""
+    def read(self, place: Place, seen: Seen) -> Val:
+        """The elements of a place."""
         self.scope.arena.touch(place)
-        address, step, level = self.address(place, seen, shape)
+        address, step, level = self.address(place, seen)
         type_, lanes = place.type, self.nest.width
         if step is None:
             found = load(self.c, address, type_, 0, level)
@@ -228,14 +223,12 @@ class Evaluator:
             found = gather(self.scope, c, address, mask, other, address.level)
         return c.decode(found, "i1") if place.element == "i1" else found
 
-    def address(
-        self, place: Place, seen: Seen, shape: tuple[int, ...] | None = None
-    ) -> tuple[str, int | None, int]:
+    def address(self, place: Place, seen: Seen) -> tuple[str, int | None, int]:
         """A pointer to the (first lane's) element, and how it is used.
 
         That is: elements from lane to lane (None: one for all), and the level of the access.
         """
-        strides = place.strides if shape is None else row_major(shape)
+        strides = place.strides
         terms, step = [], None
         for axis, stride in zip(seen, strides, strict=True):
             if axis == NO_AXIS:

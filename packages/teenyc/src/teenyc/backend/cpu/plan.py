@@ -6,10 +6,10 @@ the first of them; then values that are handed on move straight into the place t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from teenyc.backend.cpu.arena import Place
+from teenyc.backend.cpu.arena import Place, row_major
 from teenyc.backend.cpu.classes import is_mapped, is_tensor, lazy_operands, size_of
 from teenyc.backend.cpu.cluster import (
     Assert,
@@ -125,7 +125,7 @@ class _BlockPlan:
         elif op.opdef is STORE and is_tensor(op.operands[0]):
             self._visit_store(op)
         elif op.opdef is RESHAPE:
-            self._ensure(op.operands[0], even_cheap=True)
+            self._visit_reshape(op)
         elif op.opdef is ASSERT and is_tensor(op.operands[0]):
             self._add(Assert(op), shape_of(op.operands[0].type))
         elif op.opdef is SCAN:
@@ -199,6 +199,18 @@ class _BlockPlan:
             offset += 1 if op.opdef is JOIN else shape[0]
         self.pending.add(id(op.result))
 
+    def _visit_reshape(self, op: Operation) -> None:
+        """The same elements under another shape: a view of them, row by row."""
+        source = op.operands[0]
+        self._ensure(source, even_cheap=True)
+        place = self._where(source)
+        if place.strides != row_major(place.shape):
+            place = new_place(source)
+            self._add(Write(source, place), place.shape)
+        shape = shape_of(op.result.type)
+        self.places[id(op.result)] = place.view(shape, 0, row_major(shape))
+        self.pending.add(id(op.result))
+
     def _visit_split(self, op: Operation) -> None:
         self._ensure(op.operands[0], even_cheap=True)
         source = self._where(op.operands[0])
@@ -237,6 +249,12 @@ class _BlockPlan:
         if not self._may_join(root, shape):
             self._flush()
         found = self._hazard(root, self.open)
+        if self.open is not None and self.open.stores:
+            found = max(found, Hazard.OVERLAP)
+            others = [
+                r._replace(guarded=True) if isinstance(r, Store) else r for r in self.open.roots
+            ]
+            self.open.roots[:] = others
         if found is Hazard.ALWAYS or (found is Hazard.OVERLAP and not self._is_side_by_side(op)):
             # What it reads is brought to safety first; then it is alone.
             for value in op.operands:
@@ -288,8 +306,12 @@ class _BlockPlan:
             if op is not None and op.opdef in VIEWS:
                 self._ensure(op.operands[0])
                 return
-        place = self.places[id(value)] = new_place(value)
-        self._add(Write(value, place), place.shape)
+        write = Write(value, new_place(value))
+        if not self._may_join(write, write.place.shape):
+            self._flush()  # which may have to bring `value` to safety itself
+        if not self._placed(value):
+            self.places[id(value)] = write.place
+            self._add(write, write.place.shape)
 
     def _add(self, root: Root, shape: tuple[int, ...]) -> None:
         if not self._may_join(root, shape):
@@ -324,14 +346,17 @@ class _BlockPlan:
         return True
 
     def _independent(self, one: Store, other: Store) -> bool:
-        """Two stores whose order does not matter, or is kept element by element."""
-        return self.planner.hazards.between(one.op, other.op) is Hazard.NONE
+        """Two stores whose order does not matter, or only where arrays overlap: then both wait."""
+        found = self.planner.hazards.between(one.op, other.op)
+        return found is Hazard.OVERLAP and all(map(self._is_side_by_side, (one.op, other.op)))
 
     def _waits(self, root: Root) -> bool:
         """Whether it needs what the open cluster has only at its end."""
         if not self.pending:
             return False
-        for op in self.classes.lazy(root.values, self._is_settled):
+        placed = self._placed_before(root)
+        settled = lambda x: placed(x) and id(x) not in self.pending  # noqa: E731
+        for op in self.classes.lazy(root.values, settled):
             if any(id(x) in self.pending for x in (*op.operands, *op.results)):
                 return True
         if any(id(x) in self.pending for x in root.values):
@@ -352,12 +377,16 @@ class _BlockPlan:
                 stack.extend(at.op.operands)
         return False
 
-    def _is_settled(self, value: Value) -> bool:
-        return self._placed(value) and id(value) not in self.pending
-
     def _loads(self, root: Root) -> list[Operation]:
-        lazy = self.classes.lazy(root.values, self._placed)
+        lazy = self.classes.lazy(root.values, self._placed_before(root))
         return [op for op in lazy if op.opdef is LOAD]
+
+    def _placed_before(self, root: Root) -> Callable[[Value], bool]:
+        """Which values have places already; what `root` itself writes has none yet."""
+        own = root.value if isinstance(root, Write) else None
+        if own is not None and self.places.get(id(own)) is not root.places[0]:
+            own = None
+        return lambda value: self._placed(value) and value is not own
 
     def _hazard(self, store: Store, cluster: Cluster | None) -> Hazard:
         """What stands between a store and the loads of the cluster that it would join."""

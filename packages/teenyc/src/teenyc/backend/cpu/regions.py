@@ -111,6 +111,8 @@ def _reads(planner: Planner, step: Step, value: Value) -> Iterator[bool]:
             at, moved = pending.pop()
             if at is value:
                 yield moved
+            elif _same_root(planner, at, value):
+                yield True
             if (id(at), moved) in seen or at.op is None or planner.classes.is_cheap(at):
                 continue
             seen.add((id(at), moved))
@@ -121,13 +123,24 @@ def _reads(planner: Planner, step: Step, value: Value) -> Iterator[bool]:
             moved = moved or at.op.opdef in VIEWS or at.op.opdef.cpu is None
             pending += [(x, moved) for x in at.op.operands]
     elif isinstance(step, Serial):
-        yield from (True for x in step.op.operands if x is value)
+        yield from (True for x in step.op.operands if _same_root(planner, x, value))
     elif isinstance(step, Dot):
-        yield from (True for x in step.op.operands[:2] if x is value)
+        yield from (True for x in step.op.operands[:2] if _same_root(planner, x, value))
     elif isinstance(step, Structured) and any(
-        x is value for inner in step.op.walk() if inner is not step.op for x in inner.operands
+        _same_root(planner, x, value)
+        for inner in step.op.walk()
+        if inner is not step.op
+        for x in inner.operands
     ):
         yield True
+
+
+def _same_root(planner: Planner, one: Value, other: Value) -> bool:
+    """Whether the elements of two values lie in the same place."""
+    places = planner.places
+    if id(one) not in places or id(other) not in places:
+        return one is other
+    return places[id(one)].root is places[id(other)].root
 
 
 def _plan_if(planner: Planner, made: Structured) -> None:

@@ -141,6 +141,10 @@ def _store(e: Evaluator, root: Store, waiting: Place | None) -> None:
         at = pointer(c, first, nest.top)
         on = c.splat(e.value(mask[0], nest.identity), nest.width)
         e.check_strip(op, nest.identity, on, nest.top)
+        if waiting is not None:
+            place, _, _ = e.address(waiting, nest.identity)
+            store(c, place, found, nest.top)
+            on = c.binary("and", on, Val("%apart", "i1"))
         masked_store(e.scope, c, at, found, on, nest.top)
     else:
         _store_scattered(e, op, found)
