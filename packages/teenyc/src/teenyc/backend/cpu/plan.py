@@ -337,7 +337,7 @@ class _BlockPlan:
             for load in loads:
                 found = self.planner.hazards.between(load, store.op)
                 late = self.index.get(id(load), -1) > self.index[id(store.op)]
-                if (late and found is not Hazard.NONE) or found is Hazard.ALWAYS:
+                if late or found is Hazard.ALWAYS:
                     return False
                 if found is Hazard.OVERLAP and not self._is_side_by_side(store.op):
                     return False
