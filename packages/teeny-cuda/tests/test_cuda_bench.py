@@ -186,8 +186,8 @@ def test_times_of_a_kernel_that_waits_are_right(gpu: Device, artifact_of: MakeAr
     timing = bench.measure(
         lambda: gpu.launch(program, 1, [out, 300_000]), device=gpu, name="spin", rounds=9
     )
-    # The kernel waits 300 us by the GPU's own clock: a median below would be a fault of measuring. How
-    # far samples spread is the machine's doing (one of nine was 23 % late in a run on an H200).
+    # It waits 300 us by the GPU's own clock: a sample below would be a fault of measuring. How far
+    # samples spread is the machine's doing (one of nine was 23 % late in a run on an H200).
     assert 295 < timing.low_us <= timing.median_us < 330
     graph = bench.measure(
         lambda stream: gpu.launch(program, 1, [out, 20_000], stream=stream),
