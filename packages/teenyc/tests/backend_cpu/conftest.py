@@ -15,6 +15,7 @@ import pytest
 
 from teeny_macros.unit import Unit, UnitModule
 from teenyc.backend.cpu import compile as native
+from teenyc.backend.cpu import features
 from teenyc.backend.cpu import llvm as toolchain
 from teenyc.frontend import lower_unit
 from teenyc.interp import InterpProgram
@@ -170,6 +171,27 @@ def compiled() -> Callable[..., Loaded]:
 def module_of() -> Callable[[str, str], Any]:
     """`module_of(params, body)`: the IR after the passes."""
     return lower
+
+
+@pytest.fixture(scope="session")
+def interpreted() -> Callable[..., None]:
+    """`interpreted(params, body, args, grid)`: run a kernel in the interpreter."""
+
+    def launch(params: str, body: str, args: list[Any], grid: tuple[int, int, int]) -> None:
+        InterpProgram(lower(params, body)).launch(grid, args)
+
+    return launch
+
+
+@pytest.fixture(scope="session")
+def runs_here() -> Callable[[str], bool]:
+    """`runs_here(arch)`: whether this machine has all that objects for `arch` may use."""
+
+    def has(arch: str) -> bool:
+        host, other = features.resolve("host"), features.resolve(arch)
+        return host.triple.split("-")[0] == other.triple.split("-")[0] and host.has(*other.names)
+
+    return has
 
 
 @pytest.fixture(scope="session")

@@ -33,12 +33,6 @@ tl.store(i_ptr + o, (f * 3.0).to(i32) // 3 % 5)"""
 MIXED = "h_ptr: Ptr[f16], b_ptr: Ptr[bf16], i_ptr: Ptr[i32], n: i32"
 
 
-def runs_here(arch: str) -> bool:
-    """Whether this machine has all that objects for `arch` may use."""
-    host, other = features.resolve("host"), features.resolve(arch)
-    return host.triple.split("-")[0] == other.triple.split("-")[0] and host.has(*other.names)
-
-
 @pytest.mark.parametrize("arch", ARCHS)
 def test_every_target_is_compiled_from_any_host(arch: str, module_of: Any) -> None:
     for params, body in ((PARAMS, SOFTMAX.format(block=256)), (MIXED, EVERYTHING)):
@@ -49,7 +43,7 @@ def test_every_target_is_compiled_from_any_host(arch: str, module_of: Any) -> No
 
 
 @pytest.mark.parametrize("arch", [a for a in ARCHS if a != "aarch64"])
-def test_what_runs_here_gives_the_same_bits(arch: str, both: Any) -> None:
+def test_what_runs_here_gives_the_same_bits(arch: str, both: Any, runs_here: Any) -> None:
     if not runs_here(arch):
         pytest.skip(f"this machine has not all of {arch}")
     rng = np.random.default_rng(3)

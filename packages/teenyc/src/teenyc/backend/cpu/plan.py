@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from teenyc.backend.cpu.arena import Place, row_major
-from teenyc.backend.cpu.classes import is_mapped, is_tensor, lazy_operands, size_of
+from teenyc.backend.cpu.classes import is_mapped, is_tensor, lazy_operands
 from teenyc.backend.cpu.cluster import (
     Assert,
     Atomic,
@@ -271,8 +271,10 @@ class _BlockPlan:
         return bool(axes) and cheap and self.classes.axes.strides(pointer)[axes[-1]] == size
 
     def _visit_regions(self, op: Operation) -> None:
-        for value in _captured(op):
-            self._ensure(value)
+        captured = _captured(op)
+        inside = {id(x) for inner in op.walk() for x in _placed_operands(inner)}
+        for value in captured:
+            self._ensure(value, even_cheap=id(value) in inside)
         made = Structured(op)
         carried = op.operands[3:] if op.opdef is SCF_FOR else op.operands
         if op.opdef is not SCF_IF:
@@ -483,6 +485,12 @@ def _captured(op: Operation) -> list[Value]:
     return list(found.values())
 
 
-def grows(op: Operation) -> bool:
-    """A view that shows elements several times."""
-    return size_of(op.results[0]) > size_of(op.operands[0])
+def _placed_operands(op: Operation) -> list[Value]:
+    """The operands of `op` that must lie in places, whatever they are."""
+    if op.opdef is DOT:
+        return op.operands[:2]
+    if op.opdef in (GATHER, RESHAPE, SPLIT, UNSPLAT):
+        return op.operands[:1]
+    if op.opdef is HISTOGRAM or (op.opdef is MAP_ELEMENTWISE and not is_mapped(op)):
+        return op.operands
+    return []
