@@ -165,7 +165,8 @@ for path in sys.argv[1:]:
 
 
 def test_triton_accepts_each_file_with_its_imports_and_decorators_exchanged(tmp_path: Path) -> None:
-    pytest.importorskip("triton", reason="triton is not installed")
+    if importlib.util.find_spec("triton") is None:  # not imported: other tests fork this process
+        pytest.skip("triton is not installed")
     paths, wanted = [], []
     for file in FILES:
         text = under_triton((FOLDER / f"{file}.py").read_text(encoding="utf-8"))
