@@ -15,6 +15,7 @@ from teenyc.backend.cpu.arena import Place, row_major
 from teenyc.backend.cpu.builder import memory_type
 from teenyc.backend.cpu.checks import check, check_condition, within
 from teenyc.backend.cpu.inline import inline
+from teenyc.backend.cpu.masks import MaskTests, through
 from teenyc.backend.cpu.memory import (
     all_lanes,
     gather,
@@ -25,21 +26,17 @@ from teenyc.backend.cpu.memory import (
     scatter,
     store,
 )
-from teenyc.backend.cpu.nest import FIRST, LAST, NO_AXIS, ORIGIN, Nest
+from teenyc.backend.cpu.nest import FIRST, LAST, NO_AXIS, Nest
 from teenyc.backend.cpu.structure import (
-    BROADCAST,
-    EXPAND_DIMS,
     GATHER,
     LOAD,
     MAKE_RANGE,
     MAP_ELEMENTWISE,
-    SPLAT,
-    TRANS,
     VIEWS,
     refusal,
 )
-from teenyc.backend.cpu.text import WIDTHS, Section, Val, number, vector
-from teenyc.ops import arith, arrays, compare
+from teenyc.backend.cpu.text import WIDTHS, Section, Val, number
+from teenyc.ops import arrays
 from teenyc.types import shape_of
 
 if TYPE_CHECKING:
@@ -49,8 +46,6 @@ if TYPE_CHECKING:
     from teenyc.ir.core import Operation, Value
 
 Seen = tuple[int, ...]
-_LESS = frozenset(("slt", "sle", "ult", "ule"))
-_GREATER = frozenset(("sgt", "sge", "ugt", "uge"))
 
 
 class Evaluator:
@@ -64,6 +59,7 @@ class Evaluator:
         self._shared: dict[tuple[int, Seen], Val] = {}
         self._tops: dict[int, dict[tuple[int, Seen], Val]] = {}
         self._tested: set[tuple[int, Seen]] = set()
+        self.masks = MaskTests(self)
 
     # --- contexts ---------------------------------------------------------------------------------
 
@@ -90,14 +86,14 @@ class Evaluator:
 
     def value(self, value: Value, seen: Seen) -> Val:
         """`value` seen through the axes `seen`."""
-        pending = [(value, self._normal(value, seen))]
+        pending = [(value, self.normal(value, seen))]
         while pending:
             at, through = pending[-1]
             key = (id(at), through)
             if self._find(key) is not None:
                 pending.pop()
                 continue
-            needs = [(x, self._normal(x, how)) for x, how in self._operands(at, through)]
+            needs = [(x, self.normal(x, how)) for x, how in self._operands(at, through)]
             missing = [need for need in needs if self._find((id(need[0]), need[1])) is None]
             if missing:
                 pending += missing
@@ -105,14 +101,14 @@ class Evaluator:
             pending.pop()
             found = [self._found(x, how) for x, how in needs]
             self._keep(key, self._compute(at, through, found))
-        return self._found(value, self._normal(value, seen))
+        return self._found(value, self.normal(value, seen))
 
     def _found(self, value: Value, seen: Seen) -> Val:
         found = self._find((id(value), seen))
         assert found is not None
         return found
 
-    def _normal(self, value: Value, seen: Seen) -> Seen:
+    def normal(self, value: Value, seen: Seen) -> Seen:
         """Axes of one element do not matter."""
         shape = shape_of(value.type)
         return tuple(NO_AXIS if n == 1 else a for n, a in zip(shape, seen, strict=True))
@@ -126,7 +122,7 @@ class Evaluator:
         if op is None or not shape_of(value.type) or self._stored(value) is not None:
             return []
         if op.opdef in VIEWS:
-            return [(op.operands[0], _through(op, seen))]
+            return [(op.operands[0], through(op, seen))]
         if op.opdef is GATHER:
             return [(op.operands[1], seen)]
         if op.opdef.cpu is not None or op.opdef is MAP_ELEMENTWISE:
@@ -203,11 +199,11 @@ class Evaluator:
         wide = c.extreme("smax", wide, number(0, "i64"))
         wide = c.extreme("smin", wide, number(place.shape[axis] - 1, "i64"))
         offset = c.binary("mul", wide, number(place.strides[axis], "i64"))
-        for at, through in enumerate(seen):
-            if at == axis or through == NO_AXIS:
+        for at, seen_as in enumerate(seen):
+            if at == axis or seen_as == NO_AXIS:
                 continue
-            here = self.nest.position(through, "i64")
-            if through == self.nest.strip:
+            here = self.nest.position(seen_as, "i64")
+            if seen_as == self.nest.strip:
                 here = c.binary("add", here, self.nest.lanes("i64"))
             here = c.binary("mul", here, number(place.strides[at], "i64"))
             offset = c.binary("add", offset, here)
@@ -331,7 +327,7 @@ class Evaluator:
         """The same, in the first lane."""
         return tuple(FIRST if a == self.nest.strip else a for a in seen)
 
-    def _last(self, seen: Seen) -> Seen:
+    def last(self, seen: Seen) -> Seen:
         return tuple(LAST if a == self.nest.strip else a for a in seen)
 
     def _load_scalar(self, op: Operation, seen: Seen, element: str) -> Val:
@@ -440,7 +436,7 @@ class Evaluator:
             first = self.value(address, self.first(seen))
             real = pointer(c, first, first.level)
             if not certain:
-                last = self.value(address, self._last(seen))
+                last = self.value(address, self.last(seen))
                 pointee = address.type.element.pointee  # type: ignore[union-attr]
                 span = number((nest.width - 1) * arrays.itemsize(pointee), "i64")
                 nest.tests.append(c.compare("eq", c.binary("sub", last, first), span))
@@ -453,7 +449,7 @@ class Evaluator:
                 key = (id(condition), seen)
                 if key not in self._tested:
                     self._tested.add(key)
-                    self._test(condition, seen)
+                    self.masks.require(condition, seen)
             if not nest.tests:  # a mask that always holds
                 nest.tests.append(number(1, "i1"))
         return real, nest.slot()
@@ -463,125 +459,6 @@ class Evaluator:
         name = f"%{self.scope.label('at')}"
         self.nest.strip_phis.append(f"  {name} = phi ptr [{real}, %{{pre}}], [{slot}, %{{fill}}]")
         return name
-
-    # --- tests ------------------------------------------------------------------------------------
-
-    def _test(self, mask: Value, seen: Seen) -> None:
-        """Add scalars that together hold only where every lane of `mask` does."""
-        c, op = self.c, mask.op
-        seen = self._normal(mask, seen)
-        at = [i for i, axis in enumerate(seen) if axis == self.nest.strip]
-        uniform = all(self.scope.classes.axes.strides(mask)[i] == 0 for i in at)
-        if uniform or op is None:
-            self.nest.tests.append(self.value(mask, self.first(seen)))
-            return
-        if op.opdef is arith.ANDI:
-            for operand in op.operands:
-                self._test(operand, seen)
-        elif op.opdef in VIEWS:
-            self._test(op.operands[0], _through(op, seen))
-        elif op.opdef is compare.CMPI and self._test_ends(op, seen, at[0]):
-            pass
-        else:
-            whole = c.splat(self.value(mask, seen), self.nest.width)
-            name = f"@llvm.vector.reduce.and.v{whole.lanes}i1"
-            c.output.declares.add(f"declare i1 {name}({vector('i1', whole.lanes)})")
-            self.nest.tests.append(c.put(f"call i1 {name}({whole})", "i1", 0, whole.level))
-
-    def surely_off(self, mask: Value, seen: Seen) -> list[Val]:
-        """Scalars of which each means that no lane of `mask` is on."""
-        c, op = self.c, mask.op
-        seen = self._normal(mask, seen)
-        at = [i for i, axis in enumerate(seen) if axis == self.nest.strip]
-        if op is None or all(self.scope.classes.axes.strides(mask)[i] == 0 for i in at):
-            on = self.value(mask, self.first(seen))
-            return [c.binary("xor", on, number(1, "i1"))]
-        if op.opdef is arith.ANDI:
-            return [off for x in op.operands for off in self.surely_off(x, seen)]
-        if op.opdef in VIEWS:
-            return self.surely_off(op.operands[0], _through(op, seen))
-        found = self._ends(op, seen, at[0]) if op.opdef is compare.CMPI else None
-        if found is None:
-            return []
-        off = found[1][0]
-        for more in found[1][1:]:
-            off = c.binary("and", off, more)
-        return [off]
-
-    def _ends(self, op: Operation, seen: Seen, at: int) -> tuple[list[Val], list[Val]] | None:
-        """When a comparison of affine sides holds in all lanes, and when in none.
-
-        Each is a list of scalars that must all hold; None where the sides are not affine.
-        """
-        strides = [self.scope.classes.axes.strides(x)[at] for x in op.operands]
-        predicate = op.attrs["predicate"]
-        if not all(isinstance(s, int) for s in strides) or 0 not in strides:
-            return None
-        slope = int(strides[0] or 0) - int(strides[1] or 0)
-        if predicate not in _LESS | _GREATER:
-            return None
-        rises = (slope > 0) == (predicate in _LESS)
-        if abs(slope) == 1 and rises:
-            return self._hoisted_ends(op, seen, moving=0 if strides[0] else 1)
-        c = self.c
-        ends = [self._last(seen), self.first(seen)]
-        if not rises:
-            ends.reverse()
-        far, near = (c.compare(predicate, *(self.value(x, e) for x in op.operands)) for e in ends)
-        moving = op.operands[0 if strides[0] else 1]
-        low, high = self.value(moving, self.first(seen)), self.value(moving, self._last(seen))
-        up = int(strides[0] or strides[1] or 0) > 0
-        steady = c.compare(f"{predicate[0]}{'le' if up else 'ge'}", low, high)
-        return [far, steady], [c.binary("xor", near, number(1, "i1")), steady]
-
-    def _hoisted_ends(
-        self, op: Operation, seen: Seen, *, moving: int
-    ) -> tuple[list[Val], list[Val]]:
-        """The same for a side that grows by one from lane to lane: bounds of the strip's index.
-
-        In 64 bits nothing wraps, so the bounds stand outside of the loop.
-        """
-        c, predicate = self.c, op.attrs["predicate"]
-        signed = predicate[0] == "s"
-        origin = tuple(ORIGIN if a == self.nest.strip else a for a in seen)
-        sides = [self.value(x, origin) for x in op.operands]
-        bits = WIDTHS[sides[0].type]
-        if bits < 64:
-            sides = [c.cast("sext" if signed else "zext", x, "i64") for x in sides]
-        room = c.binary("sub", sides[1 - moving], sides[moving])
-        index, last = self.nest.position(FIRST, "i64"), number(self.nest.width - 1, "i64")
-        how = "sle" if predicate.endswith("e") else "slt"
-        on = c.compare(how, index, c.binary("sub", room, last))
-        limit = number((1 << (bits - signed)) - 1, "i64") if bits < 64 else None
-        off = [c.binary("xor", c.compare(how, index, room), number(1, "i1"))]
-        if limit is not None:
-            free = c.binary("sub", c.binary("sub", limit, last), sides[moving])
-            off.append(c.compare("sle", index, free))
-        return [on], off
-
-    def _test_ends(self, op: Operation, seen: Seen, at: int) -> bool:
-        """A comparison of affine sides holds for all lanes where it holds at the right end."""
-        found = self._ends(op, seen, at)
-        if found is not None:
-            self.nest.tests += found[0]
-        return found is not None
-
-
-def _through(op: Operation, seen: Seen) -> Seen:
-    """How the operand of a view is seen where its result is seen through `seen`."""
-    if op.opdef is SPLAT:
-        return ()
-    if op.opdef is EXPAND_DIMS:
-        axis = op.attrs["axis"]
-        return (*seen[:axis], *seen[axis + 1 :])
-    if op.opdef is BROADCAST:
-        before = shape_of(op.operands[0].type)
-        return tuple(NO_AXIS if n == 1 else a for n, a in zip(before, seen, strict=True))
-    assert op.opdef is TRANS
-    found = [NO_AXIS] * len(seen)
-    for position, source in enumerate(op.attrs["order"]):
-        found[source] = seen[position]
-    return tuple(found)
 
 
 def strip_alignment(place: Place, lanes: int) -> int:

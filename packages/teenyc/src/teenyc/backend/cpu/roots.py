@@ -176,7 +176,7 @@ def _store_staged(
     nest.has_drain = True
     if len(nest.cluster.roots) == 1 and len(op.operands) > 2:
         with e.inside(nest.pre):
-            nest.skips += e.surely_off(op.operands[2], nest.identity)
+            nest.skips += e.masks.surely_off(op.operands[2], nest.identity)
     with e.inside(nest.fill):
         e.check_strip(op, nest.identity, e.store_mask(op), nest.top)
     with e.inside(nest.drain):
