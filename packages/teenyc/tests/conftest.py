@@ -48,3 +48,9 @@ def make_unit() -> Callable[..., Unit]:
         return Unit(name, modules, TRITON_SHA, TRITON if with_dsl else None)
 
     return make
+
+
+@pytest.fixture
+def forks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault planted here reaches the back end's process by forking, whatever threads run here."""
+    monkeypatch.setattr("teenyc.backend.gpu.child._can_fork", lambda: True)

@@ -183,6 +183,8 @@ def test_another_release_of_triton_is_refused_by_name(
     assert "3.10.1" in error.diagnostics[0].message
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.usefixtures("forks")
 def test_a_library_that_cannot_be_loaded_is_a_coded_error(
     make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,6 +200,8 @@ def test_a_library_that_cannot_be_loaded_is_a_coded_error(
 # --- the back end fails ---------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.usefixtures("forks")
 def test_a_dead_back_end_leaves_a_reproducer_that_runs(
     make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -78,6 +78,8 @@ def _replaced_run(monkeypatch: pytest.MonkeyPatch, run: Callable[..., object]) -
     monkeypatch.setattr(libtriton, "run", run)
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.usefixtures("forks")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT])
 def test_a_killed_process_names_its_signal(
     backend: Backend, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
@@ -94,6 +96,8 @@ def test_a_killed_process_names_its_signal(
     assert outcome.stderr == "last words\n"
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.usefixtures("forks")
 def test_a_process_that_ends_quietly_has_died_all_the_same(
     backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,6 +113,8 @@ def test_a_record_cut_short_counts_as_death() -> None:
     assert outcome.stage == "mlir"
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.usefixtures("forks")
 def test_our_own_bug_comes_back_as_a_traceback(
     backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,6 +127,8 @@ def test_our_own_bug_comes_back_as_a_traceback(
     assert "KeyError: 'planted'" in outcome.reason
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.usefixtures("forks")
 def test_a_library_that_cannot_be_loaded_is_told(
     backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
