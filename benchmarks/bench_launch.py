@@ -97,7 +97,11 @@ def load_kernel(template: str, count: int, folder: Path, name: str) -> Any:
 
 @contextmanager
 def without_machine_code() -> Iterator[None]:
-    """Launches that become hot inside of this stay on cuda-python."""
+    """Launches that become hot inside of this stay on cuda-python.
+
+    The switch is private: only this measurement turns it within a process, users set
+    `TEENY_NO_JIT_LAUNCHER` before they start one.
+    """
     launcher.is_available()
     before = launcher._state["available"]  # noqa: SLF001
     launcher._state["available"] = False  # noqa: SLF001
