@@ -23,6 +23,8 @@ SKIPPED_FOLDERS = {".git", ".nox", ".ci-venv", "__pycache__", "site", "dist", ".
 def own_files(*suffixes: str, under: str = ".") -> Iterator[Path]:
     for path in sorted((ROOT / under).rglob("*")):
         folders = set(path.relative_to(ROOT).parts[:-1])
+        if path.name == ".git":
+            continue  # of a second work tree: a file that says where the repository is
         if folders & SKIPPED_FOLDERS or any(name.endswith("_cache") for name in folders):
             continue
         if any((ROOT / name / "pyvenv.cfg").exists() for name in folders):

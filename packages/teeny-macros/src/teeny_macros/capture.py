@@ -60,6 +60,10 @@ class Captured:
         """The normalised text."""
         return self.normal.text
 
+    def renamed(self, name: str) -> Captured:
+        """The same function under another name, which the text then says in its `def`."""
+        return Captured(self.function, self.file, self.normal.renamed(name), self.local_names)
+
     def in_file(self, line: int, column: int, end_line: int, end_column: int) -> Span:
         """The span in the user's file of a stretch of the normalised text."""
         origins = {

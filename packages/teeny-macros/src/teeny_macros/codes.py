@@ -66,6 +66,9 @@ E0027 = code(
 )
 E0028 = code("E0028", "unknown-kernel-option", "`@kernel` has no option `{name}`", CaptureError)
 E0029 = code("E0029", "untokenizable-source", "the text cannot be read: {reason}", CaptureError)
+E0030 = code(
+    "E0030", "invalid-kernel-option", "`@kernel({option}=...)` cannot be {value}", CaptureError
+)
 
 # --- launch -------------------------------------------------------------------------------------
 E1001 = code(
@@ -173,6 +176,12 @@ E1027 = code(
     "E1027",
     "unsupported-array-dtype",
     "`{name}` of `{kernel}` is an array of `{found}`, which no kernel can read",
+    LaunchError,
+)
+E1028 = code(
+    "E1028",
+    "unsupported-dtype",
+    "`{kernel}` is not made for `{found}`, which `{by}` has",
     LaunchError,
 )
 E1040 = code(

@@ -10,7 +10,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, cast, overload
 
 from teeny_macros.capture import RESERVED, SourceFunction, capture
-from teeny_macros.codes import E0027, E0028, E1001, E1002, E1005, E1011, E1024
+from teeny_macros.codes import E0027, E0028, E0030, E1001, E1002, E1005, E1011, E1024
 from teeny_macros.diagnostics import LaunchError
 from teeny_macros.namespace import MISSING
 from teeny_macros.options import LaunchOptions
@@ -77,9 +77,17 @@ def _find_by_name(module: str, name: str) -> Any:
 class _Shared:
     """What a kernel and its copies with other options have in common."""
 
-    def __init__(self, not_specialized: frozenset[str], not_aligned: frozenset[str]) -> None:
+    def __init__(
+        self,
+        not_specialized: frozenset[str],
+        not_aligned: frozenset[str],
+        dtypes: tuple[str, ...] = (),
+        backward: Kernel[...] | None = None,
+    ) -> None:
         self.not_specialized = not_specialized
         self.not_aligned = not_aligned
+        self.dtypes = dtypes
+        self.backward = backward
         self.lock = threading.RLock()
         self.parameters: tuple[Parameter, ...] | None = None
         self.composition: Composition | None = None
@@ -128,6 +136,16 @@ class Kernel(SourceFunction, Generic[P]):
     def helpers(self) -> tuple[SourceFunction, ...]:
         """The device functions and kernels that this one uses, in the order of discovery."""
         return self._compose().helpers
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """The dtypes that its type variables may stand for; empty when their bounds alone say."""
+        return self._shared.dtypes
+
+    @property
+    def backward(self) -> Kernel[...] | None:
+        """The kernel of the gradient, as `@kernel(backward=...)` named it."""
+        return self._shared.backward
 
     @property
     def launch_options(self) -> LaunchOptions:
@@ -212,7 +230,7 @@ class Kernel(SourceFunction, Generic[P]):
     def _instantiate(self, binds: Mapping[str, Any]) -> KernelInstance[P]:
         from teeny_macros.resolve import Resolver
 
-        resolver = Resolver(self.name, self.parameters)
+        resolver = Resolver(self.name, self.parameters, self.dtypes)
         variables = {p.variable.__name__: p.variable for p in self.parameters if p.variable}
         parameters = {p.name: p for p in self.parameters}
         options: dict[str, Any] = {}
@@ -383,6 +401,9 @@ def kernel(
     *,
     do_not_specialize: Iterable[str] = ...,
     do_not_specialize_on_alignment: Iterable[str] = ...,
+    name: str = ...,
+    dtypes: Iterable[Any] = ...,
+    backward: Kernel[...] = ...,
     num_warps: int = ...,
     num_stages: int = ...,
     num_ctas: int = ...,
@@ -396,10 +417,14 @@ def kernel(function: Any = None, /, **options: Any) -> Any:
 
     `do_not_specialize` names parameters whose values and alignment never lead to another
     compilation, `do_not_specialize_on_alignment` those of which only divisibility by 16 does not;
-    the other options are the defaults of launches.
+    `name` names the kernel instead of its `def`, for kernels made by a function. `dtypes` are those
+    that its type variables may stand for (`dtypes=[f32, f16, bf16]`; others are refused at the
+    launch), `backward` is the kernel of its gradient; `Kernel.dtypes` and `Kernel.backward` tell
+    them. The other options are the defaults of launches.
 
     Raises:
-        CaptureError: E0001-E0009 when the function cannot be captured, E0027 and E0028 for options.
+        CaptureError: E0001-E0009 when the function cannot be captured, E0027, E0028 and E0030 for
+            options.
     """
     if function is not None:
         return _make_kernel(function, _scope_of_caller(), {})
@@ -417,12 +442,13 @@ def _scope_of_caller() -> Mapping[str, Any]:
 
 
 _NAMING_OPTIONS = ("do_not_specialize", "do_not_specialize_on_alignment")
+_KERNEL_OPTIONS = (*_NAMING_OPTIONS, "name", "dtypes", "backward")
 
 
 def _check_options(options: Mapping[str, Any]) -> None:
     for name in options:
-        if name not in _NAMING_OPTIONS and name not in LaunchOptions._fields:
-            known = ", ".join(f"`{other}`" for other in (*_NAMING_OPTIONS, *LaunchOptions._fields))
+        if name not in _KERNEL_OPTIONS and name not in LaunchOptions._fields:
+            known = ", ".join(f"`{other}`" for other in (*_KERNEL_OPTIONS, *LaunchOptions._fields))
             raise E0028.error(name=name).help(f"its options are {known}")
 
 
@@ -432,13 +458,50 @@ def _make_kernel(
     if isinstance(function, Kernel) and not options:
         return function
     captured = capture(function, scope, is_kernel=True)
-    names = [_names_of(options.get(option, ())) for option in _NAMING_OPTIONS]
-    launch = {name: value for name, value in options.items() if name not in _NAMING_OPTIONS}
-    found: Kernel[...] = Kernel(captured, _Shared(*names), DEFAULT_OPTIONS.changed(launch))
+    name = options.get("name")
+    if name is not None:
+        captured = captured.renamed(_checked_name(name))
+    flexible, aligned = names = [_names_of(options.get(option, ())) for option in _NAMING_OPTIONS]
+    launch = {name: value for name, value in options.items() if name not in _KERNEL_OPTIONS}
+    shared = _Shared(flexible, aligned, _checked_dtypes(options), _checked_backward(options))
+    found: Kernel[...] = Kernel(captured, shared, DEFAULT_OPTIONS.changed(launch))
     for option, given in zip(_NAMING_OPTIONS, names, strict=True):
         if given:
             _check_specialization(found, option, given)
     return found
+
+
+def _checked_name(name: Any) -> str:
+    from keyword import iskeyword
+
+    if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
+        raise E0030.error(option="name", value=f"{name!r}").help(
+            'give a Python identifier, such as `name="relu_forward"`'
+        )
+    return name
+
+
+def _checked_dtypes(options: Mapping[str, Any]) -> tuple[str, ...]:
+    from teeny_macros.resolve import given_type
+
+    names: list[str] = []
+    for dtype in options.get("dtypes", ()):
+        found = given_type(dtype)
+        if found is None or found.kind != "scalar":
+            raise E0030.error(option="dtypes", value=f"{dtype!r}").help(
+                "give dtypes of the language: `dtypes=[f32, f16]`"
+            )
+        names.append(found.dtype)
+    return tuple(dict.fromkeys(names))
+
+
+def _checked_backward(options: Mapping[str, Any]) -> Kernel[...] | None:
+    backward = options.get("backward")
+    if backward is not None and not isinstance(backward, Kernel):
+        raise E0030.error(option="backward", value=f"{backward!r}").help(
+            "give a kernel, defined above this one"
+        )
+    return backward
 
 
 def _names_of(given: Iterable[str] | str) -> frozenset[str]:

@@ -273,7 +273,8 @@ class LaunchSite:
             for parameter in self.parameters
             if parameter.kind != CONST
         }
-        types = Resolver(self.name, self.parameters).resolve(given)
+        dtypes = () if self.kernel is None else self.kernel.dtypes
+        types = Resolver(self.name, self.parameters, dtypes).resolve(given)
         if self.instance is None:
             assert self.kernel is not None
             constants = {

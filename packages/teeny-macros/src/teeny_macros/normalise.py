@@ -62,6 +62,28 @@ class Normalised(NamedTuple):
     names: frozenset[str]
     header: Span
 
+    def renamed(self, name: str) -> Normalised:
+        """The same function with another name in its `def`; positions follow."""
+        before, after = f"def {self.name}", f"def {name}"
+        at = self.text.index(before)
+        line = self.text.count("\n", 0, at)
+        end = at - (self.text.rfind("\n", 0, at) + 1) + len(before)
+        shift = len(after) - len(before)
+        moved = tuple(
+            (column + shift if column > end else column, file_line, file_column)
+            for column, file_line, file_column in self.pieces[line]
+        )
+        # What follows the name on the line needs a piece of its own, counted from the new place.
+        start = max((piece for piece in self.pieces[line] if piece[0] <= end + 1), default=None)
+        if start is not None:
+            rest = (end + 1 + shift, start[1], start[2] + end + 1 - start[0])
+            moved = tuple(sorted({*moved, rest}))
+        return self._replace(
+            name=name,
+            text=self.text[:at] + after + self.text[at + len(before) :],
+            pieces=(*self.pieces[:line], moved, *self.pieces[line + 1 :]),
+        )
+
 
 def normalise(lines: Sequence[str], first_line: int = 1, file: str = "<text>") -> Normalised:
     """Normalise the function that begins (with its decorators) on line `first_line` of `lines`.

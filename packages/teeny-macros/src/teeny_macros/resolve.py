@@ -20,12 +20,13 @@ from teeny_macros.codes import (
     E1024,
     E1025,
     E1027,
+    E1028,
 )
 from teeny_macros.namespace import dsl_name, dtype_name, literal_text, unwrap_constexpr
 from teeny_macros.signature import CONST, POINTER, SCALAR, UNTYPED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from teeny_macros.signature import Parameter
 
@@ -92,11 +93,14 @@ class Resolver:
     Raises:
         LaunchError: E1007 (another dtype), E1008 (a type variable bound twice), E1009 (outside of
             its bound), E1010 (an integer that does not fit), E1014, E1025 and E1027 (no array, no
-            dtype, none that kernels have), E1024.
+            dtype, none that kernels have), E1028 (a dtype that the kernel is not made for), E1024.
     """
 
-    def __init__(self, kernel: str, parameters: Iterable[Parameter]) -> None:
+    def __init__(
+        self, kernel: str, parameters: Iterable[Parameter], dtypes: Sequence[str] = ()
+    ) -> None:
         self.kernel = kernel
+        self.dtypes = dtypes  # those of the type variables; empty: any within their bounds
         self.parameters = [parameter for parameter in parameters if parameter.kind != CONST]
         self.variables: dict[str, tuple[str, str]] = {}
 
@@ -116,6 +120,11 @@ class Resolver:
         if bound:
             raise E1009.error(kernel=self.kernel, variable=name, found=dtype, bound=bound).help(
                 "pass arrays of such a dtype"
+            )
+        if self.dtypes and dtype not in self.dtypes:
+            supported = ", ".join(f"`{known}`" for known in self.dtypes)
+            raise E1028.error(kernel=self.kernel, found=dtype, by=by).help(
+                f"it is made for {supported}: convert to one of them"
             )
 
     def resolve(self, given: Mapping[str, Given]) -> dict[str, Type]:
