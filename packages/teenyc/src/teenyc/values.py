@@ -121,6 +121,22 @@ class Descriptor:
         self.shape = shape
         self.strides = strides
 
+    @property
+    def element(self) -> DType:
+        """The dtype of what it describes."""
+        return self.dtype
+
+    @property
+    def parts(self) -> tuple[RuntimeValue, ...]:
+        """What may change from one iteration to the next: the handle, the sides, the strides."""
+        return (RuntimeValue(self.ir, self.dtype, self.block), *self.shape, *self.strides)
+
+    def with_parts(self, parts: Sequence[RuntimeValue]) -> Descriptor:
+        """A descriptor of the same tiles with other parts."""
+        rank = len(self.block)
+        handle, *rest = parts
+        return Descriptor(handle.ir, self.dtype, self.block, tuple(rest[:rank]), tuple(rest[rank:]))
+
     def describe(self) -> str:
         """How errors spell the type."""
         return f"TensorDescriptor[{self.dtype}, {self.block}]"

@@ -196,7 +196,12 @@ tl.store(out_ptr, 1)""",
         "x_ptr: Ptr[f16], m: i32, n: i32",
         """\
 d = tl.make_tensor_descriptor(x_ptr, [m, n], [n, 1], [8, 16], padding_option="nan")
-d.store([0, 16], d.load([8, n]))""",
+for i in range(0, m):
+    d.store([0, 16], d.load([8, i]))
+    d = tl.make_tensor_descriptor(x_ptr + i * 8, [m, n], [n, 1], [8, 16])
+if m > n:
+    d = tl.make_tensor_descriptor(x_ptr, [n, m], [m, 1], [8, 16])
+d.store([0, 0], tl.zeros((8, 16), f16))""",
     ),
     "load_tensor_descriptor": (
         "x_ptr: Ptr[f32], n: i32, s: i64",

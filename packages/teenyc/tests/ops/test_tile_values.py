@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from teeny_macros.diagnostics import CompileError, TeenyError
+from teeny_macros.diagnostics import CompileError
 from teenyc import passes
 from teenyc.interp import InterpProgram
 from teenyc.passes.descriptors import lower_descriptors
@@ -268,13 +268,78 @@ def test_tiles_that_make_no_sense_are_refused(
     assert caught.value.code == code
 
 
-def test_a_descriptor_stays_the_same_in_a_loop(kernel: Callable[..., Any]) -> None:
-    with pytest.raises(TeenyError) as caught:
+CARRIED = {
+    "a loop": """\
+d = tl.make_tensor_descriptor(x_ptr, [8, n], [n, 1], [4, 8])
+acc = tl.zeros((4, 8), f32)
+for i in range(3):
+    acc += d.load((0, 0))
+    d = tl.make_tensor_descriptor(x_ptr + 8 * n * (i + 1), [8, n], [n, 1], [4, 8])""",
+    "a tuple in a loop": """\
+p = (tl.make_tensor_descriptor(x_ptr, [8, n], [n, 1], [4, 8]), 0)
+acc = tl.zeros((4, 8), f32)
+while p[1] < 3:
+    acc += p[0].load((0, 0))
+    i = p[1] + 1
+    p = (tl.make_tensor_descriptor(x_ptr + 8 * n * i, [8, n], [n, 1], [4, 8]), i)""",
+    "a branch in a loop": """\
+d = tl.make_tensor_descriptor(x_ptr, [8, n], [n, 1], [4, 8])
+acc = tl.zeros((4, 8), f32)
+for i in range(3):
+    acc += d.load((0, 0))
+    if i == 0:
+        d = tl.make_tensor_descriptor(x_ptr + 8 * n, [8, n], [n, 1], [4, 8])
+    else:
+        d = tl.make_tensor_descriptor(x_ptr + 16 * n, [n, n], [n, 1], [4, 8])""",
+}
+
+
+@pytest.mark.parametrize("body", CARRIED.values(), ids=list(CARRIED))
+def test_a_descriptor_may_change_in(
+    body: str, kernel: Callable[..., Any], start: Callable[..., None]
+) -> None:
+    made = kernel(
+        "x_ptr: Ptr[f32], out_ptr: Ptr[f32], n: i32",
+        f"""\
+{body}
+e = tl.make_tensor_descriptor(out_ptr, (4, 8), (8, 1), (4, 8))
+e.store((0, 0), acc)""",
+    )
+    x = RNG.standard_normal((3, 8, 16)).astype(np.float32)
+    out = np.zeros((4, 8), np.float32)
+    start(made, x, out, 16)
+    wanted = x[0, :4, :8] + x[1, :4, :8] + x[2, :4, :8]
+    assert np.array_equal(out, wanted)
+
+
+def test_the_padding_of_a_descriptor_goes_with_it(
+    kernel: Callable[..., Any], start: Callable[..., None]
+) -> None:
+    made = kernel(
+        "x_ptr: Ptr[f32], out_ptr: Ptr[f32], n: i32",
+        """\
+d = tl.make_tensor_descriptor(x_ptr, [2, 8], [8, 1], [4, 8])
+if n > 3:
+    d = tl.make_tensor_descriptor(x_ptr, [2, 8], [8, 1], [4, 8], padding_option="nan")
+e = tl.make_tensor_descriptor(out_ptr, (4, 8), (8, 1), (4, 8))
+e.store((0, 0), d.load((0, 0)))""",
+    )
+    x = RNG.standard_normal((2, 8)).astype(np.float32)
+    for n, fill in ((1, 0.0), (4, np.nan)):
+        out = np.zeros((4, 8), np.float32)
+        start(made, x, out, n)
+        assert np.array_equal(out, window(x, 0, 0, 4, 8, fill), equal_nan=True)
+
+
+def test_descriptors_of_other_tiles_are_not_joined(kernel: Callable[..., Any]) -> None:
+    with pytest.raises(CompileError) as caught:
         kernel(
             "x_ptr: Ptr[f32], n: i32",
             """\
-d = tl.make_tensor_descriptor(x_ptr, (n,), (1,), (16,))
-for i in range(0, n):
-    d = tl.make_tensor_descriptor(x_ptr + i, (n,), (1,), (16,))""",
+d = tl.make_tensor_descriptor(x_ptr, [8, n], [n, 1], [4, 8])
+for i in range(n):
+    d = tl.make_tensor_descriptor(x_ptr, [8, n], [n, 1], [8, 8])""",
         ).lower()
-    assert caught.value.code == "E0610"
+    (fault,) = caught.value.diagnostics
+    assert fault.code == "E0604"
+    assert "TensorDescriptor[f32, (4, 8)]" in fault.message

@@ -18,7 +18,7 @@ from teenyc.ir.opdef import HANDLERS
 from teenyc.ops import semantics
 from teenyc.ops.control import SCF_IF, SCF_YIELD
 from teenyc.types import I1, DType
-from teenyc.values import BlockPointer, RuntimeValue
+from teenyc.values import BlockPointer, Descriptor, RuntimeValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,7 +46,7 @@ class Branch(NamedTuple):
 
 def leaves(value: Any) -> list[Any]:
     """The parts of a value that change one by one: a tuple's, at any depth."""
-    if isinstance(value, BlockPointer):
+    if isinstance(value, (BlockPointer, Descriptor)):
         return list(value.parts)
     if type(value) is tuple:
         return [leaf for item in value for leaf in leaves(item)]
@@ -55,7 +55,7 @@ def leaves(value: Any) -> list[Any]:
 
 def rebuild(value: Any, parts: list[Any]) -> Any:
     """`value` with its leaves replaced by `parts`, which is used up from the front."""
-    if isinstance(value, BlockPointer):
+    if isinstance(value, (BlockPointer, Descriptor)):
         return value.with_parts([parts.pop(0) for _ in value.parts])
     if type(value) is tuple:
         return tuple(rebuild(item, parts) for item in value)
@@ -64,8 +64,13 @@ def rebuild(value: Any, parts: list[Any]) -> Any:
 
 def alike(left: Any, right: Any) -> bool:
     """Whether two values are tuples of the same structure, or both none."""
-    if isinstance(left, BlockPointer) or isinstance(right, BlockPointer):
-        return type(left) is type(right) and left.block == right.block
+    for kind in (BlockPointer, Descriptor):
+        if isinstance(left, kind) or isinstance(right, kind):
+            return (
+                isinstance(left, kind)
+                and isinstance(right, kind)
+                and (left.element, left.block) == (right.element, right.block)
+            )
     if type(left) is tuple or type(right) is tuple:
         return (
             type(left) is type(right) and len(left) == len(right) and all(map(alike, left, right))

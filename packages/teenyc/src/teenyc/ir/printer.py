@@ -12,7 +12,7 @@ import re
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
-from teenyc.types import ScalarType, scalar_of
+from teenyc.types import DescriptorType, ScalarType, scalar_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,9 +59,19 @@ class Names:
     def __call__(self, value: Value) -> str:
         return self._names[id(value)]
 
-    def list(self, values: list[Value]) -> str:
+    def list(self, values: Sequence[Value]) -> str:
         """Names, comma-separated."""
         return ", ".join(self(value) for value in values)
+
+    def type(self, type_: IRType) -> str:
+        """A type in the spelling of the dialect."""
+        if not isinstance(type_, DescriptorType) or self.dialect.bare_descriptor_type:
+            return str(type_)
+        return f"!tt.tensordesc<tensor<{type_.sides}>>"
+
+    def types(self, values: Sequence[Value]) -> str:
+        """The types of values, comma-separated."""
+        return ", ".join(self.type(value.type) for value in values)
 
 
 def literal(value: bool | float, type_: IRType) -> str:
@@ -143,7 +153,7 @@ class _Printer:
     def function(self, function: Function, *, public: bool) -> None:
         args = []
         for arg, attrs in zip(function.args, function.arg_attrs, strict=True):
-            text = f"{self.names.define(arg, 'arg')}: {arg.type}"
+            text = f"{self.names.define(arg, 'arg')}: {self.names.type(arg.type)}"
             if attrs:
                 text += " {" + ", ".join(f"{k} = {v} : i32" for k, v in attrs.items()) + "}"
             args.append(text + self.loc(function.loc))
@@ -189,7 +199,9 @@ class _Printer:
     def region(self, region: Region, indent: str, *, labelled: bool) -> None:
         block = region.block
         if labelled:
-            args = ", ".join(f"{self.names.define(a, 'arg')}: {a.type}" for a in block.args)
+            args = ", ".join(
+                f"{self.names.define(a, 'arg')}: {self.names.type(a.type)}" for a in block.args
+            )
             self.lines.append(f"{indent}^bb0({args}):\n")
         self.block(block, indent + "  ")
 

@@ -50,7 +50,7 @@ def _format_for(op: Operation, names: Names) -> str:
     if carried:
         pairs = zip(carried, op.operands[3:], strict=True)
         inits = ", ".join(f"{names.define(arg, 'carried')} = {names(init)}" for arg, init in pairs)
-        head += f" iter_args({inits}) -> ({_listed(_types(op.results))})"
+        head += f" iter_args({inits}) -> ({names.types(op.results)})"
     head += f" : {induction.type} {{}}"
     return head + _format_loop_attributes(op)
 
@@ -118,7 +118,7 @@ SCF_FOR = register(
 def _format_if(op: Operation, names: Names) -> str:
     head = f"scf.if {names(op.operands[0])}"
     if op.results:
-        head += f" -> ({_listed(_types(op.results))})"
+        head += f" -> ({names.types(op.results)})"
     return head + " {} else {}" if len(op.regions) > 1 else head + " {}"
 
 
@@ -162,7 +162,7 @@ def _format_while(op: Operation, names: Names) -> str:
     args = op.regions[0].block.args
     pairs = zip(args, op.operands, strict=True)
     inits = ", ".join(f"{names.define(arg, 'carried')} = {names(init)}" for arg, init in pairs)
-    types = f"({_listed(_types(op.operands))}) -> ({_listed(_types(op.results))})"
+    types = f"({names.types(op.operands)}) -> ({names.types(op.results)})"
     return (
         f"scf.while ({inits}) : {types} {{}} do {{}}"
         if inits
@@ -216,13 +216,13 @@ SCF_WHILE = register(
 def _format_yield(op: Operation, names: Names) -> str:
     if not op.operands:
         return op.name
-    return f"{op.name} {names.list(op.operands)} : {_listed(_types(op.operands))}"
+    return f"{op.name} {names.list(op.operands)} : {names.types(op.operands)}"
 
 
 def _format_condition(op: Operation, names: Names) -> str:
     condition, *handed = op.operands
     text = f"scf.condition({names(condition)})"
-    return f"{text} {names.list(handed)} : {_listed(_types(handed))}" if handed else text
+    return f"{text} {names.list(handed)} : {names.types(handed)}" if handed else text
 
 
 def _verify_condition(op: Operation) -> str | None:

@@ -49,13 +49,6 @@ def _descriptor(value: Value) -> DescriptorType:
     return value.type
 
 
-def _spell(type_: IRType, names: Names) -> str:
-    """A type in the spelling of the dialect."""
-    if not isinstance(type_, DescriptorType) or names.dialect.bare_descriptor_type:
-        return str(type_)
-    return f"!tt.tensordesc<tensor<{type_.sides}>>"
-
-
 # --- the record that makes one --------------------------------------------------------------------
 
 
@@ -65,7 +58,7 @@ def _format_make(op: Operation, names: Names) -> str:
     sides, strides = names.list(rest[:rank]), names.list(rest[rank:])
     extra = " {padding = 2 : i32}" if op.attrs["nan"] else ""
     assert isinstance(base.type, PointerType)
-    found = _spell(op.results[0].type, names).removeprefix("!tt.tensordesc")
+    found = names.type(op.results[0].type).removeprefix("!tt.tensordesc")
     return (
         f"{op.name} {names(base)}, [{sides}], [{strides}]{extra} : <{base.type.pointee}>, {found}"
     )
@@ -206,15 +199,15 @@ def _format_tile(op: Operation, names: Names) -> str:
     kind = f" {op.attrs['kind']}," if "kind" in op.attrs else ""
     left = f"{op.name}{kind} {names(descriptor)}[{names.list(op.operands[1 : rank + 1])}]"
     if op.results:
-        return f"{left} : {_spell(descriptor.type, names)} -> {op.results[0].type}"
+        return f"{left} : {names.type(descriptor.type)} -> {op.results[0].type}"
     value = op.operands[-1]
-    return f"{left}, {names(value)} : {_spell(descriptor.type, names)}, {value.type}"
+    return f"{left}, {names(value)} : {names.type(descriptor.type)}, {value.type}"
 
 
 def _format_rows(op: Operation, names: Names) -> str:
     descriptor, rows, column = op.operands[:3]
     left = f"{op.name} {names(descriptor)}[{names(rows)}, {names(column)}]"
-    types = f"{_spell(descriptor.type, names)}, {rows.type}, {column.type}"
+    types = f"{names.type(descriptor.type)}, {rows.type}, {column.type}"
     if op.results:
         return f"{left} : ({types}) -> {op.results[0].type}"
     value = op.operands[3]

@@ -5,49 +5,109 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from teenyc.ir.builder import Builder
-from teenyc.ir.core import Block
+from teenyc.ir.core import Value
 from teenyc.ir.opdef import HANDLERS
 from teenyc.ops import descriptor
 from teenyc.ops.broadcasting import expand
-from teenyc.ops.semantics import cast
+from teenyc.ops.semantics import cast, constant
 from teenyc.ops.tiles import tile
-from teenyc.types import DTYPES, I32, I64, DescriptorType, DType, PointerDType, shape_of
+from teenyc.types import (
+    DTYPES,
+    I1,
+    I32,
+    I64,
+    DescriptorType,
+    DType,
+    PointerDType,
+    PointerType,
+    ScalarType,
+    shape_of,
+)
 from teenyc.values import BlockPointer, RuntimeValue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from teenyc.ir.core import Module, Operation, Value
+    from teenyc.ir.core import Block, Module, Operation
+    from teenyc.types import IRType
 
 
 class _Made(NamedTuple):
-    """What a descriptor was made of."""
+    """What a descriptor is made of: values, and what its type says."""
 
     base: RuntimeValue
     sides: tuple[Value, ...]
     strides: tuple[Value, ...]
-    filling: float
+    nan: Value  # i1: outside of the array there is NaN instead of 0
     block: tuple[int, ...]
     dtype: DType
 
+    @property
+    def values(self) -> list[Value]:
+        """The parts, as a loop carries them in the descriptor's place."""
+        return [self.base.ir, *self.sides, *self.strides, self.nan]
+
 
 def lower_descriptors(module: Module) -> None:
-    """Replace every descriptor operation of the module, in place."""
+    """Replace every descriptor and every operation on one, in place.
+
+    A parameter becomes its parts: the pointer, the sides (i32), the strides (i64) and an i1 that
+    says whether outside of the array there is NaN.
+    """
     made: dict[int, _Made] = {}
     replaced: dict[int, Value] = {}
     for function in module.functions:
-        _lower_block(function.body.block, made, replaced)
+        block = function.body.block
+        attributes = []
+        for arg, found in zip(block.args, function.arg_attrs, strict=True):
+            parts = len(_part_types(arg.type)) if isinstance(arg.type, DescriptorType) else 1
+            attributes += [found, *({} for _ in range(parts - 1))]
+        function.arg_attrs = attributes
+        block.args = _expanded(block.args, block, made)
+        _lower_block(block, made, replaced)
+
+
+def _part_types(type_: DescriptorType) -> list[IRType]:
+    rank = len(type_.shape)
+    sides, strides = [ScalarType("i32")] * rank, [ScalarType("i64")] * rank
+    return [PointerType(type_.element), *sides, *strides, ScalarType("i1")]
+
+
+def _expanded(values: list[Value], owner: Operation | Block, made: dict[int, _Made]) -> list[Value]:
+    """Arguments or results with the parts of each descriptor in its place."""
+    found: list[Value] = []
+    for value in values:
+        if not isinstance(value.type, DescriptorType):
+            found.append(value)
+            continue
+        parts = [Value(type_, owner, 0, value.hint) for type_ in _part_types(value.type)]
+        made[id(value)] = _gathered(value.type, parts)
+        found += parts
+    for index, value in enumerate(found):
+        value.index = index
+    return found
+
+
+def _gathered(type_: DescriptorType, parts: Sequence[Value]) -> _Made:
+    rank = len(type_.shape)
+    kinds = [kind for kind in DTYPES.values() if kind.mlir == type_.element.name]
+    dtype = next((kind for kind in kinds if kind.is_signed == type_.is_signed), kinds[0])
+    base = RuntimeValue(parts[0], PointerDType(dtype))
+    sides, strides = tuple(parts[1 : rank + 1]), tuple(parts[rank + 1 : 2 * rank + 1])
+    return _Made(base, sides, strides, parts[-1], type_.shape, dtype)
 
 
 def _lower_block(block: Block, made: dict[int, _Made], replaced: dict[int, Value]) -> None:
     old, block.ops = block.ops, []
     for op in old:
         op.operands = [replaced.get(id(value), value) for value in op.operands]
-        for region in op.regions:
-            for inner in region.blocks:
-                _lower_block(inner, made, replaced)
         if op.opdef is descriptor.MAKE:
-            made[id(op.result)] = _take_apart(op)
+            b = Builder(block)
+            b.loc = op.loc
+            nan = constant(b, op.attrs["nan"], I1).ir
+            type_ = op.result.type
+            assert isinstance(type_, DescriptorType)
+            made[id(op.result)] = _gathered(type_, [*op.operands, nan])
         elif op.opdef in _LOWERED:
             b = Builder(block)
             b.loc = op.loc
@@ -55,19 +115,33 @@ def _lower_block(block: Block, made: dict[int, _Made], replaced: dict[int, Value
             if found is not None:
                 replaced[id(op.result)] = found.ir
         else:
+            _hand_on_parts(op, made, replaced)
             block.ops.append(op)
 
 
-def _take_apart(op: Operation) -> _Made:
-    type_ = op.result.type
-    assert isinstance(type_, DescriptorType)
-    rank = len(type_.shape)
-    kinds = [kind for kind in DTYPES.values() if kind.mlir == type_.element.name]
-    dtype = next((kind for kind in kinds if kind.is_signed == type_.is_signed), kinds[0])
-    base = RuntimeValue(op.operands[0], PointerDType(dtype))
-    sides, strides = tuple(op.operands[1 : rank + 1]), tuple(op.operands[rank + 1 :])
-    filling = float("nan") if op.attrs["nan"] else 0
-    return _Made(base, sides, strides, filling, type_.shape, dtype)
+def _hand_on_parts(op: Operation, made: dict[int, _Made], replaced: dict[int, Value]) -> None:
+    """Let a loop, a branch or its end carry the parts of descriptors."""
+    operands: list[Value] = []
+    for value in op.operands:
+        found = made.get(id(value))
+        operands += [value] if found is None else found.values
+    op.operands = operands
+    op.results = _expanded(op.results, op, made)
+    for region in op.regions:
+        for inner in region.blocks:
+            inner.args = _expanded(inner.args, inner, made)
+            _lower_block(inner, made, replaced)
+
+
+def _filling(b: Builder, made: _Made) -> object:
+    """What is read outside of the array."""
+    op = made.nan.op
+    if op is not None and "value" in op.attrs:
+        return float("nan") if op.attrs["value"] else 0
+    if not made.dtype.is_float:
+        return 0
+    x, y = constant(b, float("nan"), made.dtype), constant(b, 0.0, made.dtype)
+    return HANDLERS["where"](b, condition=RuntimeValue(made.nan, I1), x=x, y=y)
 
 
 def _wide(b: Builder, values: tuple[Value, ...] | list[Value]) -> tuple[RuntimeValue, ...]:
@@ -114,7 +188,9 @@ def _rows(b: Builder, op: Operation, made: _Made) -> tuple[RuntimeValue, Runtime
 def _reads(places: Callable[..., tuple[RuntimeValue, RuntimeValue]]) -> Callable[..., RuntimeValue]:
     def lower(b: Builder, op: Operation, made: _Made) -> RuntimeValue:
         pointers, mask = places(b, op, made)
-        found: RuntimeValue = HANDLERS["load"](b, pointer=pointers, mask=mask, other=made.filling)
+        found: RuntimeValue = HANDLERS["load"](
+            b, pointer=pointers, mask=mask, other=_filling(b, made)
+        )
         return found
 
     return lower
