@@ -44,9 +44,10 @@ What a kernel body may call, as `tl.NAME` after `import teeny_triton as tl`. Nam
 defaults are Triton's.
 
 The *typed forms* are what a type checker accepts. In them `E` is any dtype, `N` any number, `F` any
-float, `I` any integer, `M` any float that `dot` takes, `R` any rank; `Mask` is a tensor of `i1`, or
-one `i1`. The compiler accepts more, with or without annotations: what Triton accepts, with its
-promotion. *MLIR* is what a function becomes in the first stage.
+float, `W` f32 or f64, `I` any integer, `M` any float that `dot` takes, `R` any rank; `Mask` is a
+tensor of `i1`, or one `i1`. A name such as `Eviction` stands for the strings that the text tells.
+The compiler accepts more, with or without annotations: what Triton accepts, with its promotion.
+*MLIR* is what a function becomes in the first stage.
 """
 
 

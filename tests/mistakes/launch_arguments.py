@@ -153,5 +153,5 @@ def array_for_constant(x: DeviceArray[f32]) -> None:
 
 # mistake result_of_launch (result-of-launch): the result of a launch, which has none
 def result_of_launch(x: DeviceArray[f32]) -> object:
-    total = add[(1,)](x, x, x, 16, BLOCK=16)  # wrong
-    return total
+    total = add[(1,)](x, x, x, 16, BLOCK=16)
+    return total + 1.0  # wrong

@@ -21,7 +21,20 @@ NARROW = {
 # bound of a type variable in an explicit self type.
 # Classes whose methods are functions of places in memory.
 PLACES = ("BlockPtr[", "TensorDescriptor[")
-OF = {"N": "Of[Num]", "F": "Of[Float]", "I": "Of[Int]"}
+OF = {"N": "Of[Num]", "F": "Of[Float]", "W": "Of[WideFloat]", "I": "Of[Int]"}
+# Names in the text for what a parameter of few values takes; "" and None leave it out.
+CHOICES = {
+    "LoadCache": ("", ".ca", ".cg", ".cv"),
+    "StoreCache": ("", ".wb", ".cg", ".cs", ".wt"),
+    "Eviction": ("", "evict_first", "evict_last"),
+    "Padding": ("zero", "nan"),
+    "BlockPadding": ("", "zero", "nan"),
+    "Order": ("acq_rel", "acquire", "release", "relaxed"),
+    "LoadOrder": ("acquire", "relaxed"),
+    "StoreOrder": ("release", "relaxed"),
+    "Scope": ("gpu", "cta", "sys"),
+}
+_CHOICE = re.compile(rf"\b(?:{'|'.join(CHOICES)})\b")
 
 
 @dataclass(frozen=True)
@@ -53,6 +66,7 @@ def _expanded(text: str) -> str:
     text = re.sub(r"\bAxis(\d)", lambda match: axis(int(match[1])), text)
     text = re.sub(r"\bScalars(\d)", lambda match: scalars(int(match[1])), text)
     text = text.replace("AnyShape", "list[int] | Sides")
+    text = _CHOICE.sub(lambda match: f"Literal[{', '.join(map(repr, CHOICES[match[0]]))}]", text)
     return re.sub(r"\bMask\b", "Tensor[i1, R] | i1", text)
 
 
@@ -172,11 +186,11 @@ def as_method(method: Function, function: Function) -> Function:
             if not receiver.startswith("Tensor["):
                 continue  # the scalar form: scalars have their own class
             receiver = receiver.partition(" | ")[0].replace("Any]", "R]").replace("[Any", "[E")
-            bound = re.fullmatch(r"Tensor\[([NFI]), R\]", receiver)
+            bound = re.fullmatch(r"Tensor\[([NFWI]), R\]", receiver)
             if bound is not None:
                 receiver = OF[bound[1]]
-            receiver = re.sub(r"^Tensor\[[NFI],", "Tensor[E,", receiver)
-            own = {name: re.sub(r"\b[NFI]\b", "E", type_) for name, type_ in types.items()}
+            receiver = re.sub(r"^Tensor\[[NFWI],", "Tensor[E,", receiver)
+            own = {name: re.sub(r"\b[NFWI]\b", "E", type_) for name, type_ in types.items()}
             types = {"self": receiver, **own}
         rules.append(replace(rule, types=types))
     known = {parameter.name: parameter for parameter in function.parameters}

@@ -31,6 +31,7 @@ E = TypeVar("E", bound="Elem")  # anything a tensor holds
 X = TypeVar("X", bound="Elem")  # another of the same
 N = TypeVar("N", bound="Num")  # arithmetic
 F = TypeVar("F", bound="Float")
+W = TypeVar("W", bound="WideFloat")
 I = TypeVar("I", bound="Int")
 M = TypeVar("M", bound="MmaFloat")
 """

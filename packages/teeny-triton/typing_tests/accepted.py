@@ -23,6 +23,7 @@ from teeny_triton import (
     PtrTensor,
     Rank,
     Tensor,
+    WideFloat,
     bf16,
     f8e4m3,
     f8e5m2,
@@ -40,6 +41,7 @@ from teeny_triton import (
 A = TypeVar("A", bound=Elem)
 D = TypeVar("D", bound=Num)
 F = TypeVar("F", bound=Float)
+W = TypeVar("W", bound=WideFloat)
 H = TypeVar("H", bound=MmaFloat)
 R = TypeVar("R", bound=Rank)
 
@@ -251,14 +253,14 @@ def attention(
 
 
 @device
-def silu(x: Tensor[F, R]) -> Tensor[F, R]:
+def silu(x: Tensor[W, R]) -> Tensor[W, R]:
     return x * tl.sigmoid(x)
 
 
 @kernel
-def scaled(x_ptr: Ptr[F], y_ptr: Ptr[F], n: i32 | int, scale: F | float, BLOCK: Const[int]) -> None:
+def scaled(x_ptr: Ptr[W], y_ptr: Ptr[W], n: i32 | int, scale: W | float, BLOCK: Const[int]) -> None:
     cols = tl.arange(0, BLOCK)
-    x: Tensor[F, R1] = silu(tl.load(x_ptr + cols, mask=cols < n))
+    x: Tensor[W, R1] = silu(tl.load(x_ptr + cols, mask=cols < n))
     tl.store(y_ptr + cols, x * scale, mask=cols < n)
 
 
@@ -510,7 +512,8 @@ def other_arrays(
     add[(1,)](c, c, c, 1, BLOCK=1)
     add[(1,)](e, a, s, e, BLOCK=e)
     bits: DeviceArray[bf16] = tl.typed(np.zeros(4, np.uint16), bf16)
-    scaled[(1,)](bits, bits, 4, 0.5, BLOCK=4)
+    add[(1,)](bits, bits, bits, 4, BLOCK=4)
+    scaled[(1,)](s, s, 4, 0.5, BLOCK=4)
 
 
 @kernel

@@ -58,6 +58,8 @@ def dtypes(x: Ptr[f32], h: Ptr[f16], k: Ptr[i32], o: Offsets, v: Vector, w: Tens
     tl.where(v > 0, v, o)  # branches of two dtypes  # E: misc | reportArgumentType reportCallIssue
     tl.where(v, v, 0.0)  # a condition that is no boolean  # E: arg-type | reportArgumentType reportCallIssue
     tl.exp(o)  # exp of integers  # E: type-var | reportArgumentType reportCallIssue
+    tl.exp(w)  # exp of f16: it is for f32 and f64  # E: type-var | reportArgumentType reportCallIssue
+    w.sqrt()  # the same as a method  # E: misc | reportAttributeAccessIssue
     o.exp()  # the same as a method  # E: misc | reportAttributeAccessIssue
     o + tl.load(x + o).to(i32) / 2  # `/` of integers  # E: operator | reportOperatorIssue
     ~v  # ~ of floats  # E: misc | reportOperatorIssue
@@ -178,8 +180,8 @@ def launches(s: DeviceArray[f32], h: DeviceArray[f16], k: DeviceArray[i32], a: n
     softmax_rows[(1,)](a, a, 1, 1, 1, BLOCK=4)  # an array without dtype: checked at run time  # E: - | -
     add(s, s, s, 4, BLOCK=4)  # grid forgotten  # E: operator | reportCallIssue
     add[4.0](s, s, s, 4, BLOCK=4)  # a float grid  # E: index | reportArgumentType
-    add[(1, 1, 1, 1)](s, s, s, 4, BLOCK=4)  # four axes  # E: - | -
-    add.on(lambda meta: meta["BLOCK"] / 2)  # a float grid from a function  # E: - | -
+    add[(1, 1, 1, 1)](s, s, s, 4, BLOCK=4)  # four axes  # E: index | reportArgumentType
+    add.on(lambda meta: meta["BLOCK"] / 2)  # a float grid from a function  # E: arg-type return-value | reportArgumentType
     add.instantiate(D=f32, BLOCKSIZE=4)  # no such name: checked at run time  # E: - | -
 
 

@@ -17,7 +17,7 @@ from teeny_macros.options import LaunchOptions
 
 if TYPE_CHECKING:
     import inspect
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from teeny_macros.capture import Captured
     from teeny_macros.compose import Composition
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from teeny_macros.resolve import Type
     from teeny_macros.signature import Parameter
 
-    Grid = int | tuple[int, ...] | list[int] | Callable[[Any], int | Sequence[int]]
+    Axes = tuple[int] | tuple[int, int] | tuple[int, int, int]
+    # The values are not all integers; those that a grid computes with are. A function may declare
+    # its parameter as any mapping.
+    Grid = int | Axes | list[int] | Callable[[dict[str, int]], int | Axes | list[int]]
 
 P = ParamSpec("P")
 Fn = TypeVar("Fn", bound="Callable[..., Any]")

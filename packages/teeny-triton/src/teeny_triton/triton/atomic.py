@@ -17,7 +17,7 @@ from teeny_triton.rules import rule
 )
 @rule(pointer="Ptr[F]", val="F | float", mask="i1 | bool | None", returns="F")
 @rule(pointer="Ptr[N]", val="N | int", mask="i1 | bool | None", returns="N")
-def atomic_add(pointer, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+def atomic_add(pointer, val, mask=None, sem: "Order | None" = None, scope: "Scope | None" = None):
     """Add `val` to each place, atomically; the result is what was there before.
 
     Places are i32, u32, i64, u64, f16, bf16, f32 or f64.
@@ -41,7 +41,7 @@ def atomic_add(pointer, val, mask=None, sem: "str | None" = None, scope: "str | 
 )
 @rule(pointer="Ptr[F]", val="F | float", mask="i1 | bool | None", returns="F")
 @rule(pointer="Ptr[N]", val="N | int", mask="i1 | bool | None", returns="N")
-def atomic_max(pointer, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+def atomic_max(pointer, val, mask=None, sem: "Order | None" = None, scope: "Scope | None" = None):
     """Keep the greater of each place and `val`; the result is what was there before.
 
     Places are i32, u32, i64, u64, f32 or f64; floats are compared by their bits.
@@ -65,7 +65,7 @@ def atomic_max(pointer, val, mask=None, sem: "str | None" = None, scope: "str | 
 )
 @rule(pointer="Ptr[F]", val="F | float", mask="i1 | bool | None", returns="F")
 @rule(pointer="Ptr[N]", val="N | int", mask="i1 | bool | None", returns="N")
-def atomic_min(pointer, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+def atomic_min(pointer, val, mask=None, sem: "Order | None" = None, scope: "Scope | None" = None):
     """Keep the smaller of each place and `val`; the result is what was there before.
 
     Places are i32, u32, i64, u64, f32 or f64; floats are compared by their bits.
@@ -82,7 +82,7 @@ def atomic_min(pointer, val, mask=None, sem: "str | None" = None, scope: "str | 
     returns="Tensor[I, R]",
 )
 @rule(pointer="Ptr[I]", val="I | int", mask="i1 | bool | None", returns="I")
-def atomic_and(pointer, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+def atomic_and(pointer, val, mask=None, sem: "Order | None" = None, scope: "Scope | None" = None):
     """Keep the bits of each place that `val` has too; the result is what was there before.
 
     Places are i32, u32, i64 or u64.
@@ -99,7 +99,7 @@ def atomic_and(pointer, val, mask=None, sem: "str | None" = None, scope: "str | 
     returns="Tensor[I, R]",
 )
 @rule(pointer="Ptr[I]", val="I | int", mask="i1 | bool | None", returns="I")
-def atomic_or(pointer, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+def atomic_or(pointer, val, mask=None, sem: "Order | None" = None, scope: "Scope | None" = None):
     """Set the bits of `val` in each place; the result is what was there before.
 
     Places are i32, u32, i64 or u64.
@@ -116,7 +116,7 @@ def atomic_or(pointer, val, mask=None, sem: "str | None" = None, scope: "str | N
     returns="Tensor[I, R]",
 )
 @rule(pointer="Ptr[I]", val="I | int", mask="i1 | bool | None", returns="I")
-def atomic_xor(pointer, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+def atomic_xor(pointer, val, mask=None, sem: "Order | None" = None, scope: "Scope | None" = None):
     """Flip the bits of `val` in each place; the result is what was there before.
 
     Places are i32, u32, i64 or u64.
@@ -140,7 +140,7 @@ def atomic_xor(pointer, val, mask=None, sem: "str | None" = None, scope: "str | 
 )
 @rule(pointer="Ptr[F]", val="F | float", mask="i1 | bool | None", returns="F")
 @rule(pointer="Ptr[N]", val="N | int", mask="i1 | bool | None", returns="N")
-def atomic_xchg(pointer, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+def atomic_xchg(pointer, val, mask=None, sem: "Order | None" = None, scope: "Scope | None" = None):
     """Write `val` to each place; the result is what was there before.
 
     Places are i32, u32, i64, u64, f32 or f64.
@@ -164,7 +164,7 @@ def atomic_xchg(pointer, val, mask=None, sem: "str | None" = None, scope: "str |
 )
 @rule(pointer="Ptr[F]", cmp="F | float", val="F | float", returns="F")
 @rule(pointer="Ptr[N]", cmp="N | int", val="N | int", returns="N")
-def atomic_cas(pointer, cmp, val, sem: "str | None" = None, scope: "str | None" = None):
+def atomic_cas(pointer, cmp, val, sem: "Order | None" = None, scope: "Scope | None" = None):
     """Write `val` to each place that holds `cmp`; the result is what was there before.
 
     Places have 16, 32 or 64 bits, which are compared. `sem` is "acq_rel" (the default), "acquire",
@@ -175,7 +175,7 @@ def atomic_cas(pointer, cmp, val, sem: "str | None" = None, scope: "str | None" 
 
 @rule(pointer="PtrTensor[E, R]", mask="Mask | None", returns="Tensor[E, R]")
 @rule(pointer="Ptr[E]", mask="i1 | bool | None", returns="E")
-def atomic_load(pointer, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+def atomic_load(pointer, mask=None, sem: "LoadOrder | None" = None, scope: "Scope | None" = None):
     """Read each place whole, though others may be writing it.
 
     Places have 32 or 64 bits; where `mask` (i1) is false the result is undefined. `sem` is
@@ -188,7 +188,9 @@ def atomic_load(pointer, mask=None, sem: "str | None" = None, scope: "str | None
 @rule(pointer="PtrTensor[N, R]", val="Tensor[N, R] | N | int", mask="Mask | None")
 @rule(pointer="Ptr[F]", val="F | float", mask="i1 | bool | None")
 @rule(pointer="Ptr[N]", val="N | int", mask="i1 | bool | None")
-def atomic_store(pointer, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+def atomic_store(
+    pointer, val, mask=None, sem: "StoreOrder | None" = None, scope: "Scope | None" = None
+):
     """Write `val` to each place whole, though others may be reading it.
 
     Places have 32 or 64 bits; where `mask` (i1) is false nothing is written. `sem` is "release"

@@ -7,13 +7,13 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # mypy: disable-error-code="empty-body, override, overload-overlap, misc"
 # pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
 # pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
-from typing import overload
+from typing import Literal, overload
 
 from teeny_triton.triton.dtypes import E, N, F, I, i1
 from teeny_triton.triton.types import Ptr, PtrTensor, Tensor, R
 
 @overload
-def atomic_add(pointer: PtrTensor[F, R], val: Tensor[F, R] | F | float, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[F, R]:
+def atomic_add(pointer: PtrTensor[F, R], val: Tensor[F, R] | F | float, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[F, R]:
     """Add `val` to each place, atomically; the result is what was there before.
 
     Places are i32, u32, i64, u64, f16, bf16, f32 or f64.
@@ -21,14 +21,14 @@ def atomic_add(pointer: PtrTensor[F, R], val: Tensor[F, R] | F | float, mask: Te
     or "relaxed", `scope` "gpu" (the default), "cta" or "sys". Two elements at one place both count.
     """
 @overload
-def atomic_add(pointer: PtrTensor[N, R], val: Tensor[N, R] | N | int, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[N, R]: ...
+def atomic_add(pointer: PtrTensor[N, R], val: Tensor[N, R] | N | int, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[N, R]: ...
 @overload
-def atomic_add(pointer: Ptr[F], val: F | float, mask: i1 | bool | None = None, sem: str | None = None, scope: str | None = None) -> F: ...
+def atomic_add(pointer: Ptr[F], val: F | float, mask: i1 | bool | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> F: ...
 @overload
-def atomic_add(pointer: Ptr[N], val: N | int, mask: i1 | bool | None = None, sem: str | None = None, scope: str | None = None) -> N: ...
+def atomic_add(pointer: Ptr[N], val: N | int, mask: i1 | bool | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> N: ...
 
 @overload
-def atomic_max(pointer: PtrTensor[F, R], val: Tensor[F, R] | F | float, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[F, R]:
+def atomic_max(pointer: PtrTensor[F, R], val: Tensor[F, R] | F | float, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[F, R]:
     """Keep the greater of each place and `val`; the result is what was there before.
 
     Places are i32, u32, i64, u64, f32 or f64; floats are compared by their bits.
@@ -36,14 +36,14 @@ def atomic_max(pointer: PtrTensor[F, R], val: Tensor[F, R] | F | float, mask: Te
     or "relaxed", `scope` "gpu" (the default), "cta" or "sys". Two elements at one place both count.
     """
 @overload
-def atomic_max(pointer: PtrTensor[N, R], val: Tensor[N, R] | N | int, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[N, R]: ...
+def atomic_max(pointer: PtrTensor[N, R], val: Tensor[N, R] | N | int, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[N, R]: ...
 @overload
-def atomic_max(pointer: Ptr[F], val: F | float, mask: i1 | bool | None = None, sem: str | None = None, scope: str | None = None) -> F: ...
+def atomic_max(pointer: Ptr[F], val: F | float, mask: i1 | bool | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> F: ...
 @overload
-def atomic_max(pointer: Ptr[N], val: N | int, mask: i1 | bool | None = None, sem: str | None = None, scope: str | None = None) -> N: ...
+def atomic_max(pointer: Ptr[N], val: N | int, mask: i1 | bool | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> N: ...
 
 @overload
-def atomic_min(pointer: PtrTensor[F, R], val: Tensor[F, R] | F | float, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[F, R]:
+def atomic_min(pointer: PtrTensor[F, R], val: Tensor[F, R] | F | float, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[F, R]:
     """Keep the smaller of each place and `val`; the result is what was there before.
 
     Places are i32, u32, i64, u64, f32 or f64; floats are compared by their bits.
@@ -51,14 +51,14 @@ def atomic_min(pointer: PtrTensor[F, R], val: Tensor[F, R] | F | float, mask: Te
     or "relaxed", `scope` "gpu" (the default), "cta" or "sys". Two elements at one place both count.
     """
 @overload
-def atomic_min(pointer: PtrTensor[N, R], val: Tensor[N, R] | N | int, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[N, R]: ...
+def atomic_min(pointer: PtrTensor[N, R], val: Tensor[N, R] | N | int, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[N, R]: ...
 @overload
-def atomic_min(pointer: Ptr[F], val: F | float, mask: i1 | bool | None = None, sem: str | None = None, scope: str | None = None) -> F: ...
+def atomic_min(pointer: Ptr[F], val: F | float, mask: i1 | bool | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> F: ...
 @overload
-def atomic_min(pointer: Ptr[N], val: N | int, mask: i1 | bool | None = None, sem: str | None = None, scope: str | None = None) -> N: ...
+def atomic_min(pointer: Ptr[N], val: N | int, mask: i1 | bool | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> N: ...
 
 @overload
-def atomic_and(pointer: PtrTensor[I, R], val: Tensor[I, R] | I | int, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[I, R]:
+def atomic_and(pointer: PtrTensor[I, R], val: Tensor[I, R] | I | int, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[I, R]:
     """Keep the bits of each place that `val` has too; the result is what was there before.
 
     Places are i32, u32, i64 or u64.
@@ -66,10 +66,10 @@ def atomic_and(pointer: PtrTensor[I, R], val: Tensor[I, R] | I | int, mask: Tens
     or "relaxed", `scope` "gpu" (the default), "cta" or "sys". Two elements at one place both count.
     """
 @overload
-def atomic_and(pointer: Ptr[I], val: I | int, mask: i1 | bool | None = None, sem: str | None = None, scope: str | None = None) -> I: ...
+def atomic_and(pointer: Ptr[I], val: I | int, mask: i1 | bool | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> I: ...
 
 @overload
-def atomic_or(pointer: PtrTensor[I, R], val: Tensor[I, R] | I | int, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[I, R]:
+def atomic_or(pointer: PtrTensor[I, R], val: Tensor[I, R] | I | int, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[I, R]:
     """Set the bits of `val` in each place; the result is what was there before.
 
     Places are i32, u32, i64 or u64.
@@ -77,10 +77,10 @@ def atomic_or(pointer: PtrTensor[I, R], val: Tensor[I, R] | I | int, mask: Tenso
     or "relaxed", `scope` "gpu" (the default), "cta" or "sys". Two elements at one place both count.
     """
 @overload
-def atomic_or(pointer: Ptr[I], val: I | int, mask: i1 | bool | None = None, sem: str | None = None, scope: str | None = None) -> I: ...
+def atomic_or(pointer: Ptr[I], val: I | int, mask: i1 | bool | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> I: ...
 
 @overload
-def atomic_xor(pointer: PtrTensor[I, R], val: Tensor[I, R] | I | int, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[I, R]:
+def atomic_xor(pointer: PtrTensor[I, R], val: Tensor[I, R] | I | int, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[I, R]:
     """Flip the bits of `val` in each place; the result is what was there before.
 
     Places are i32, u32, i64 or u64.
@@ -88,10 +88,10 @@ def atomic_xor(pointer: PtrTensor[I, R], val: Tensor[I, R] | I | int, mask: Tens
     or "relaxed", `scope` "gpu" (the default), "cta" or "sys". Two elements at one place both count.
     """
 @overload
-def atomic_xor(pointer: Ptr[I], val: I | int, mask: i1 | bool | None = None, sem: str | None = None, scope: str | None = None) -> I: ...
+def atomic_xor(pointer: Ptr[I], val: I | int, mask: i1 | bool | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> I: ...
 
 @overload
-def atomic_xchg(pointer: PtrTensor[F, R], val: Tensor[F, R] | F | float, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[F, R]:
+def atomic_xchg(pointer: PtrTensor[F, R], val: Tensor[F, R] | F | float, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[F, R]:
     """Write `val` to each place; the result is what was there before.
 
     Places are i32, u32, i64, u64, f32 or f64.
@@ -99,46 +99,46 @@ def atomic_xchg(pointer: PtrTensor[F, R], val: Tensor[F, R] | F | float, mask: T
     or "relaxed", `scope` "gpu" (the default), "cta" or "sys". Two elements at one place both count.
     """
 @overload
-def atomic_xchg(pointer: PtrTensor[N, R], val: Tensor[N, R] | N | int, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[N, R]: ...
+def atomic_xchg(pointer: PtrTensor[N, R], val: Tensor[N, R] | N | int, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[N, R]: ...
 @overload
-def atomic_xchg(pointer: Ptr[F], val: F | float, mask: i1 | bool | None = None, sem: str | None = None, scope: str | None = None) -> F: ...
+def atomic_xchg(pointer: Ptr[F], val: F | float, mask: i1 | bool | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> F: ...
 @overload
-def atomic_xchg(pointer: Ptr[N], val: N | int, mask: i1 | bool | None = None, sem: str | None = None, scope: str | None = None) -> N: ...
+def atomic_xchg(pointer: Ptr[N], val: N | int, mask: i1 | bool | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> N: ...
 
 @overload
-def atomic_cas(pointer: PtrTensor[F, R], cmp: Tensor[F, R] | F | float, val: Tensor[F, R] | F | float, sem: str | None = None, scope: str | None = None) -> Tensor[F, R]:
+def atomic_cas(pointer: PtrTensor[F, R], cmp: Tensor[F, R] | F | float, val: Tensor[F, R] | F | float, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[F, R]:
     """Write `val` to each place that holds `cmp`; the result is what was there before.
 
     Places have 16, 32 or 64 bits, which are compared. `sem` is "acq_rel" (the default), "acquire",
     "release" or "relaxed", `scope` "gpu" (the default), "cta" or "sys".
     """
 @overload
-def atomic_cas(pointer: PtrTensor[N, R], cmp: Tensor[N, R] | N | int, val: Tensor[N, R] | N | int, sem: str | None = None, scope: str | None = None) -> Tensor[N, R]: ...
+def atomic_cas(pointer: PtrTensor[N, R], cmp: Tensor[N, R] | N | int, val: Tensor[N, R] | N | int, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[N, R]: ...
 @overload
-def atomic_cas(pointer: Ptr[F], cmp: F | float, val: F | float, sem: str | None = None, scope: str | None = None) -> F: ...
+def atomic_cas(pointer: Ptr[F], cmp: F | float, val: F | float, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> F: ...
 @overload
-def atomic_cas(pointer: Ptr[N], cmp: N | int, val: N | int, sem: str | None = None, scope: str | None = None) -> N: ...
+def atomic_cas(pointer: Ptr[N], cmp: N | int, val: N | int, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> N: ...
 
 @overload
-def atomic_load(pointer: PtrTensor[E, R], mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[E, R]:
+def atomic_load(pointer: PtrTensor[E, R], mask: Tensor[i1, R] | i1 | None = None, sem: Literal['acquire', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[E, R]:
     """Read each place whole, though others may be writing it.
 
     Places have 32 or 64 bits; where `mask` (i1) is false the result is undefined. `sem` is
     "acquire" (the default) or "relaxed", `scope` "gpu" (the default), "cta" or "sys".
     """
 @overload
-def atomic_load(pointer: Ptr[E], mask: i1 | bool | None = None, sem: str | None = None, scope: str | None = None) -> E: ...
+def atomic_load(pointer: Ptr[E], mask: i1 | bool | None = None, sem: Literal['acquire', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> E: ...
 
 @overload
-def atomic_store(pointer: PtrTensor[F, R], val: Tensor[F, R] | F | float, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> None:
+def atomic_store(pointer: PtrTensor[F, R], val: Tensor[F, R] | F | float, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> None:
     """Write `val` to each place whole, though others may be reading it.
 
     Places have 32 or 64 bits; where `mask` (i1) is false nothing is written. `sem` is "release"
     (the default) or "relaxed", `scope` "gpu" (the default), "cta" or "sys".
     """
 @overload
-def atomic_store(pointer: PtrTensor[N, R], val: Tensor[N, R] | N | int, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> None: ...
+def atomic_store(pointer: PtrTensor[N, R], val: Tensor[N, R] | N | int, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> None: ...
 @overload
-def atomic_store(pointer: Ptr[F], val: F | float, mask: i1 | bool | None = None, sem: str | None = None, scope: str | None = None) -> None: ...
+def atomic_store(pointer: Ptr[F], val: F | float, mask: i1 | bool | None = None, sem: Literal['release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> None: ...
 @overload
-def atomic_store(pointer: Ptr[N], val: N | int, mask: i1 | bool | None = None, sem: str | None = None, scope: str | None = None) -> None: ...
+def atomic_store(pointer: Ptr[N], val: N | int, mask: i1 | bool | None = None, sem: Literal['release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> None: ...

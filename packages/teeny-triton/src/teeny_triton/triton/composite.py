@@ -25,7 +25,7 @@ def zeros_like(input):
     return zeros(input.shape, input.dtype)
 
 
-@elementwise("F")
+@elementwise("W")
 def sigmoid(x):
     """1 / (1 + exp(-x)) of each element; f32 or f64."""
     return 1 / (1 + exp(-x))

@@ -18,7 +18,7 @@ from teeny_triton.rules import rule
     block_shape="list[int]",
     returns="TensorDescriptor[E, Any]",
 )
-def make_tensor_descriptor(base, shape, strides, block_shape, padding_option: str = "zero"):
+def make_tensor_descriptor(base, shape, strides, block_shape, padding_option: "Padding" = "zero"):
     """Describe an array, so that the hardware moves tiles of it (sm_90 on; pointers elsewhere).
 
     `base` is aligned to 16 bytes; `shape` and `strides` are in elements, the last stride is 1 and

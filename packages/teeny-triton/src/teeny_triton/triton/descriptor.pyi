@@ -7,13 +7,13 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # mypy: disable-error-code="empty-body, override, overload-overlap, misc"
 # pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
 # pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 from teeny_triton.triton.dtypes import E, i32, i64
 from teeny_triton.triton.types import R1, R2, R3, Ptr, BlockPtr, TensorDescriptor, Tensor, R
 
 @overload
-def make_tensor_descriptor(base: Ptr[E], shape: tuple[i32 | i64 | int], strides: tuple[i32 | i64 | int], block_shape: tuple[int], padding_option: str = 'zero') -> TensorDescriptor[E, R1]:
+def make_tensor_descriptor(base: Ptr[E], shape: tuple[i32 | i64 | int], strides: tuple[i32 | i64 | int], block_shape: tuple[int], padding_option: Literal['zero', 'nan'] = 'zero') -> TensorDescriptor[E, R1]:
     """Describe an array, so that the hardware moves tiles of it (sm_90 on; pointers elsewhere).
 
     `base` is aligned to 16 bytes; `shape` and `strides` are in elements, the last stride is 1 and
@@ -21,11 +21,11 @@ def make_tensor_descriptor(base: Ptr[E], shape: tuple[i32 | i64 | int], strides:
     (`padding_option="nan"`: NaN) and not written.
     """
 @overload
-def make_tensor_descriptor(base: Ptr[E], shape: tuple[i32 | i64 | int, i32 | i64 | int], strides: tuple[i32 | i64 | int, i32 | i64 | int], block_shape: tuple[int, int], padding_option: str = 'zero') -> TensorDescriptor[E, R2]: ...
+def make_tensor_descriptor(base: Ptr[E], shape: tuple[i32 | i64 | int, i32 | i64 | int], strides: tuple[i32 | i64 | int, i32 | i64 | int], block_shape: tuple[int, int], padding_option: Literal['zero', 'nan'] = 'zero') -> TensorDescriptor[E, R2]: ...
 @overload
-def make_tensor_descriptor(base: Ptr[E], shape: tuple[i32 | i64 | int, i32 | i64 | int, i32 | i64 | int], strides: tuple[i32 | i64 | int, i32 | i64 | int, i32 | i64 | int], block_shape: tuple[int, int, int], padding_option: str = 'zero') -> TensorDescriptor[E, R3]: ...
+def make_tensor_descriptor(base: Ptr[E], shape: tuple[i32 | i64 | int, i32 | i64 | int, i32 | i64 | int], strides: tuple[i32 | i64 | int, i32 | i64 | int, i32 | i64 | int], block_shape: tuple[int, int, int], padding_option: Literal['zero', 'nan'] = 'zero') -> TensorDescriptor[E, R3]: ...
 @overload
-def make_tensor_descriptor(base: Ptr[E], shape: list[Any], strides: list[Any], block_shape: list[int], padding_option: str = 'zero') -> TensorDescriptor[E, Any]: ...
+def make_tensor_descriptor(base: Ptr[E], shape: list[Any], strides: list[Any], block_shape: list[int], padding_option: Literal['zero', 'nan'] = 'zero') -> TensorDescriptor[E, Any]: ...
 
 @overload
 def load_tensor_descriptor(desc: TensorDescriptor[E, R1], offsets: tuple[i32 | i64 | int]) -> Tensor[E, R1]:

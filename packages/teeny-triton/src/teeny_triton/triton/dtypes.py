@@ -23,6 +23,10 @@ class MmaFloat(Float):
     """Floating-point elements whose `dot` accumulates in f32: every one but f64."""
 
 
+class WideFloat(Float):
+    """Floating-point elements that `exp`, `sqrt` and the other functions of `math` compute in."""
+
+
 class Int(Num, Bits):
     """Integer elements: // % << >>; they wrap on overflow."""
 
@@ -105,13 +109,13 @@ class bf16(MmaFloat):
     itemsize = 2
 
 
-class f32(MmaFloat):
+class f32(MmaFloat, WideFloat):
     """IEEE single precision."""
 
     itemsize = 4
 
 
-class f64(Float):
+class f64(WideFloat):
     """IEEE double precision."""
 
     itemsize = 8

@@ -18,6 +18,7 @@ E = TypeVar("E", bound="Elem")  # anything a tensor holds
 X = TypeVar("X", bound="Elem")  # another of the same
 N = TypeVar("N", bound="Num")  # arithmetic
 F = TypeVar("F", bound="Float")
+W = TypeVar("W", bound="WideFloat")
 I = TypeVar("I", bound="Int")
 M = TypeVar("M", bound="MmaFloat")
 
@@ -91,6 +92,9 @@ class Float(Num):
 
 class MmaFloat(Float):
     """Floating-point elements whose `dot` accumulates in f32: every one but f64."""
+
+class WideFloat(Float):
+    """Floating-point elements that `exp`, `sqrt` and the other functions of `math` compute in."""
 
 class Int(Num, Bits):
     """Integer elements: // % << >>; they wrap on overflow."""
@@ -222,10 +226,10 @@ class f16(MmaFloat):
 class bf16(MmaFloat):
     """The upper 16 bits of an f32."""
 
-class f32(MmaFloat):
+class f32(MmaFloat, WideFloat):
     """IEEE single precision."""
 
-class f64(Float):
+class f64(WideFloat):
     """IEEE double precision."""
 
 int1 = i1

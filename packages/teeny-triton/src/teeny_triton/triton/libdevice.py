@@ -7,371 +7,371 @@ sqrt, fma, ...) is not here again.
 from teeny_triton.rules import elementwise, rule
 
 
-@elementwise("F")
+@elementwise("W")
 def acos(arg0):
     """The arc cosine of each element, in radians; NaN outside -1 to 1; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def acosh(arg0):
     """The inverse hyperbolic cosine of each element; NaN below 1; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def asin(arg0):
     """The arc sine of each element, in radians; NaN outside -1 to 1; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def asinh(arg0):
     """The inverse hyperbolic sine of each element; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def atan(arg0):
     """The arc tangent of each element, in radians; f32 or f64."""
     ...
 
 
-@rule(arg0="Tensor[F, R]", arg1="Tensor[F, R] | F | float", returns="Tensor[F, R]")
-@rule(arg0="F", arg1="F | float", returns="F")
+@rule(arg0="Tensor[W, R]", arg1="Tensor[W, R] | W | float", returns="Tensor[W, R]")
+@rule(arg0="W", arg1="W | float", returns="W")
 def atan2(arg0, arg1):
     """The angle of the point (arg1, arg0), in radians from -pi to pi; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def atanh(arg0):
     """The inverse hyperbolic tangent of each element; NaN outside -1 to 1; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def cbrt(arg0):
     """The cube root of each element; f32 or f64."""
     ...
 
 
-@rule(arg0="Tensor[F, R]", arg1="Tensor[F, R] | F | float", returns="Tensor[F, R]")
-@rule(arg0="F", arg1="F | float", returns="F")
+@rule(arg0="Tensor[W, R]", arg1="Tensor[W, R] | W | float", returns="Tensor[W, R]")
+@rule(arg0="W", arg1="W | float", returns="W")
 def copysign(arg0, arg1):
     """The magnitude of arg0 with the sign of arg1, elementwise; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def cosh(arg0):
     """The hyperbolic cosine of each element; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def cospi(arg0):
     """cos(pi * x) of each element; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def cyl_bessel_i0(arg0):
     """The modified cylindrical Bessel function of order 0 of each element; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def cyl_bessel_i1(arg0):
     """The modified cylindrical Bessel function of order 1 of each element; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def erfc(arg0):
     """1 - erf(x) of each element, without the loss of digits; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def erfcinv(arg0):
     """The inverse of erfc, for elements from 0 to 2; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def erfcx(arg0):
     """exp(x * x) * erfc(x) of each element; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def erfinv(arg0):
     """The inverse of erf, for elements from -1 to 1; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def exp10(arg0):
     """10 to the power of each element; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def expm1(arg0):
     """exp(x) - 1 of each element, without the loss of digits near 0; f32 or f64."""
     ...
 
 
-@rule(arg0="Tensor[F, R]", arg1="Tensor[F, R] | F | float", returns="Tensor[F, R]")
-@rule(arg0="F", arg1="F | float", returns="F")
+@rule(arg0="Tensor[W, R]", arg1="Tensor[W, R] | W | float", returns="Tensor[W, R]")
+@rule(arg0="W", arg1="W | float", returns="W")
 def fdim(arg0, arg1):
     """arg0 - arg1 where that is positive, else 0, elementwise; f32 or f64."""
     ...
 
 
-@rule(arg0="Tensor[F, R]", arg1="Tensor[F, R] | F | float", returns="Tensor[F, R]")
-@rule(arg0="F", arg1="F | float", returns="F")
+@rule(arg0="Tensor[W, R]", arg1="Tensor[W, R] | W | float", returns="Tensor[W, R]")
+@rule(arg0="W", arg1="W | float", returns="W")
 def fmod(arg0, arg1):
     """The remainder of arg0 / arg1 truncated, with the sign of arg0; exact; f32 or f64."""
     ...
 
 
-@rule(arg0="Tensor[F, R]", arg1="Tensor[F, R] | F | float", returns="Tensor[F, R]")
-@rule(arg0="F", arg1="F | float", returns="F")
+@rule(arg0="Tensor[W, R]", arg1="Tensor[W, R] | W | float", returns="Tensor[W, R]")
+@rule(arg0="W", arg1="W | float", returns="W")
 def hypot(arg0, arg1):
     """sqrt(arg0**2 + arg1**2), without overflow on the way; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def j0(arg0):
     """The Bessel function of the first kind of order 0 of each element; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def j1(arg0):
     """The Bessel function of the first kind of order 1 of each element; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def lgamma(arg0):
     """The natural logarithm of the gamma function's magnitude at each element; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def log10(arg0):
     """The logarithm to base 10 of each element; NaN below 0; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def log1p(arg0):
     """log(1 + x) of each element, without the loss of digits near 0; NaN below -1; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def logb(arg0):
     """The binary exponent of each element as a float; -inf for 0; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def nearbyint(arg0):
     """Each element rounded to an integer, ties to even; f32 or f64."""
     ...
 
 
-@rule(arg0="Tensor[F, R]", arg1="Tensor[F, R] | F | float", returns="Tensor[F, R]")
-@rule(arg0="F", arg1="F | float", returns="F")
+@rule(arg0="Tensor[W, R]", arg1="Tensor[W, R] | W | float", returns="Tensor[W, R]")
+@rule(arg0="W", arg1="W | float", returns="W")
 def nextafter(arg0, arg1):
     """The next float after arg0 towards arg1, elementwise; f32 or f64."""
     ...
 
 
 @rule(
-    arg0="Tensor[F, R]",
-    arg1="Tensor[F, R] | F | float",
-    arg2="Tensor[F, R] | F | float",
-    returns="Tensor[F, R]",
+    arg0="Tensor[W, R]",
+    arg1="Tensor[W, R] | W | float",
+    arg2="Tensor[W, R] | W | float",
+    returns="Tensor[W, R]",
 )
-@rule(arg0="F", arg1="F | float", arg2="F | float", returns="F")
+@rule(arg0="W", arg1="W | float", arg2="W | float", returns="W")
 def norm3d(arg0, arg1, arg2):
     """sqrt(arg0**2 + arg1**2 + arg2**2), without overflow on the way; f32 or f64."""
     ...
 
 
 @rule(
-    arg0="Tensor[F, R]",
-    arg1="Tensor[F, R] | F | float",
-    arg2="Tensor[F, R] | F | float",
-    arg3="Tensor[F, R] | F | float",
-    returns="Tensor[F, R]",
+    arg0="Tensor[W, R]",
+    arg1="Tensor[W, R] | W | float",
+    arg2="Tensor[W, R] | W | float",
+    arg3="Tensor[W, R] | W | float",
+    returns="Tensor[W, R]",
 )
-@rule(arg0="F", arg1="F | float", arg2="F | float", arg3="F | float", returns="F")
+@rule(arg0="W", arg1="W | float", arg2="W | float", arg3="W | float", returns="W")
 def norm4d(arg0, arg1, arg2, arg3):
     """sqrt(arg0**2 + arg1**2 + arg2**2 + arg3**2), without overflow on the way; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def normcdf(arg0):
     """The cumulative distribution function of the normal distribution; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def normcdfinv(arg0):
     """The inverse of normcdf, for elements from 0 to 1; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def rcbrt(arg0):
     """1 / cbrt of each element; f32 or f64."""
     ...
 
 
-@rule(arg0="Tensor[F, R]", arg1="Tensor[F, R] | F | float", returns="Tensor[F, R]")
-@rule(arg0="F", arg1="F | float", returns="F")
+@rule(arg0="Tensor[W, R]", arg1="Tensor[W, R] | W | float", returns="Tensor[W, R]")
+@rule(arg0="W", arg1="W | float", returns="W")
 def remainder(arg0, arg1):
     """arg0 - n * arg1 for the integer n nearest to arg0 / arg1, ties to even; exact; f32 or f64."""
     ...
 
 
-@rule(arg0="Tensor[F, R]", arg1="Tensor[F, R] | F | float", returns="Tensor[F, R]")
-@rule(arg0="F", arg1="F | float", returns="F")
+@rule(arg0="Tensor[W, R]", arg1="Tensor[W, R] | W | float", returns="Tensor[W, R]")
+@rule(arg0="W", arg1="W | float", returns="W")
 def rhypot(arg0, arg1):
     """1 / sqrt(arg0**2 + arg1**2), without overflow on the way; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def rint(arg0):
     """Each element rounded to an integer, ties to even; f32 or f64."""
     ...
 
 
 @rule(
-    arg0="Tensor[F, R]",
-    arg1="Tensor[F, R] | F | float",
-    arg2="Tensor[F, R] | F | float",
-    returns="Tensor[F, R]",
+    arg0="Tensor[W, R]",
+    arg1="Tensor[W, R] | W | float",
+    arg2="Tensor[W, R] | W | float",
+    returns="Tensor[W, R]",
 )
-@rule(arg0="F", arg1="F | float", arg2="F | float", returns="F")
+@rule(arg0="W", arg1="W | float", arg2="W | float", returns="W")
 def rnorm3d(arg0, arg1, arg2):
     """1 / sqrt(arg0**2 + arg1**2 + arg2**2), without overflow on the way; f32 or f64."""
     ...
 
 
 @rule(
-    arg0="Tensor[F, R]",
-    arg1="Tensor[F, R] | F | float",
-    arg2="Tensor[F, R] | F | float",
-    arg3="Tensor[F, R] | F | float",
-    returns="Tensor[F, R]",
+    arg0="Tensor[W, R]",
+    arg1="Tensor[W, R] | W | float",
+    arg2="Tensor[W, R] | W | float",
+    arg3="Tensor[W, R] | W | float",
+    returns="Tensor[W, R]",
 )
-@rule(arg0="F", arg1="F | float", arg2="F | float", arg3="F | float", returns="F")
+@rule(arg0="W", arg1="W | float", arg2="W | float", arg3="W | float", returns="W")
 def rnorm4d(arg0, arg1, arg2, arg3):
     """1 / sqrt(arg0**2 + arg1**2 + arg2**2 + arg3**2), without overflow on the way; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def round(arg0):
     """Each element rounded to an integer, ties away from zero; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def sinh(arg0):
     """The hyperbolic sine of each element; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def sinpi(arg0):
     """sin(pi * x) of each element; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def tan(arg0):
     """The tangent of each element, in radians; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def tanh(arg0):
     """The hyperbolic tangent of each element; it never overflows; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def tgamma(arg0):
     """The gamma function of each element; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def trunc(arg0):
     """Each element without its fraction; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def y0(arg0):
     """The Bessel function of the second kind of order 0, NaN below 0; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def y1(arg0):
     """The Bessel function of the second kind of order 1, NaN below 0; f32 or f64."""
     ...
 
 
-@rule(arg0="Tensor[F, R]", returns="Tensor[i64, R]")
-@rule(arg0="F", returns="i64")
+@rule(arg0="Tensor[W, R]", returns="Tensor[i64, R]")
+@rule(arg0="W", returns="i64")
 def llrint(arg0):
     """Each element rounded to an i64, ties to even; f32 or f64."""
     ...
 
 
-@rule(arg0="Tensor[F, R]", returns="Tensor[i64, R]")
-@rule(arg0="F", returns="i64")
+@rule(arg0="Tensor[W, R]", returns="Tensor[i64, R]")
+@rule(arg0="W", returns="i64")
 def llround(arg0):
     """Each element rounded to an i64, ties away from zero; f32 or f64."""
     ...
 
 
-@rule(arg0="Tensor[F, R]", returns="Tensor[i32, R]")
-@rule(arg0="F", returns="i32")
+@rule(arg0="Tensor[W, R]", returns="Tensor[i32, R]")
+@rule(arg0="W", returns="i32")
 def ilogb(arg0):
     """The binary exponent of each element as an i32; f32 or f64."""
     ...
 
 
-@rule(arg0="Tensor[F, R]", returns="Tensor[i32, R]")
-@rule(arg0="F", returns="i32")
+@rule(arg0="Tensor[W, R]", returns="Tensor[i32, R]")
+@rule(arg0="W", returns="i32")
 def isnan(arg0):
     """1 where an element is NaN, else 0, as i32; f32 or f64."""
     ...
 
 
-@rule(arg0="Tensor[F, R]", returns="Tensor[i32, R]")
-@rule(arg0="F", returns="i32")
+@rule(arg0="Tensor[W, R]", returns="Tensor[i32, R]")
+@rule(arg0="W", returns="i32")
 def isinf(arg0):
     """1 where an element is infinite, else 0, as i32; f32 or f64."""
     ...
 
 
-@rule(arg0="Tensor[F, R]", returns="Tensor[i32, R]")
-@rule(arg0="F", returns="i32")
+@rule(arg0="Tensor[W, R]", returns="Tensor[i32, R]")
+@rule(arg0="W", returns="i32")
 def signbit(arg0):
     """1 where the sign of an element is negative (that of -0.0 is), else 0, as i32; f32 or f64."""
     ...
@@ -398,38 +398,38 @@ def saturatef(arg0):
     ...
 
 
-@rule(arg0="Tensor[F, R]", arg1="Tensor[F, R] | F | float", returns="Tensor[F, R]")
-@rule(arg0="F", arg1="F | float", returns="F")
-@rule(arg0="Tensor[F, R]", arg1="Tensor[i32, R] | i32 | int", returns="Tensor[F, R]")
-@rule(arg0="F", arg1="i32 | int", returns="F")
+@rule(arg0="Tensor[W, R]", arg1="Tensor[W, R] | W | float", returns="Tensor[W, R]")
+@rule(arg0="W", arg1="W | float", returns="W")
+@rule(arg0="Tensor[W, R]", arg1="Tensor[i32, R] | i32 | int", returns="Tensor[W, R]")
+@rule(arg0="W", arg1="i32 | int", returns="W")
 def pow(arg0, arg1):
     """arg0 to the power of arg1, elementwise; the exponent may be an i32; f32 or f64."""
     ...
 
 
-@rule(arg0="Tensor[F, R]", arg1="Tensor[i32, R] | i32 | int", returns="Tensor[F, R]")
-@rule(arg0="F", arg1="i32 | int", returns="F")
+@rule(arg0="Tensor[W, R]", arg1="Tensor[i32, R] | i32 | int", returns="Tensor[W, R]")
+@rule(arg0="W", arg1="i32 | int", returns="W")
 def ldexp(arg0, arg1):
     """arg0 * 2**arg1, elementwise; arg1 is an i32; f32 or f64."""
     ...
 
 
-@rule(arg0="Tensor[F, R]", arg1="Tensor[i32, R] | i32 | int", returns="Tensor[F, R]")
-@rule(arg0="F", arg1="i32 | int", returns="F")
+@rule(arg0="Tensor[W, R]", arg1="Tensor[i32, R] | i32 | int", returns="Tensor[W, R]")
+@rule(arg0="W", arg1="i32 | int", returns="W")
 def scalbn(arg0, arg1):
     """arg0 * 2**arg1, elementwise; arg1 is an i32; f32 or f64."""
     ...
 
 
-@rule(arg0="Tensor[i32, R]", arg1="Tensor[F, R] | F | float", returns="Tensor[F, R]")
-@rule(arg0="i32", arg1="F | float", returns="F")
+@rule(arg0="Tensor[i32, R]", arg1="Tensor[W, R] | W | float", returns="Tensor[W, R]")
+@rule(arg0="i32", arg1="W | float", returns="W")
 def jn(arg0, arg1):
     """The Bessel function of the first kind of the order arg0 at arg1; f32 or f64."""
     ...
 
 
-@rule(arg0="Tensor[i32, R]", arg1="Tensor[F, R] | F | float", returns="Tensor[F, R]")
-@rule(arg0="i32", arg1="F | float", returns="F")
+@rule(arg0="Tensor[i32, R]", arg1="Tensor[W, R] | W | float", returns="Tensor[W, R]")
+@rule(arg0="i32", arg1="W | float", returns="W")
 def yn(arg0, arg1):
     """The Bessel function of the second kind of the order arg0 at arg1; f32 or f64."""
     ...

@@ -9,338 +9,338 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
 from typing import overload
 
-from teeny_triton.triton.dtypes import F, i32, i64, f32, f64
+from teeny_triton.triton.dtypes import W, i32, i64, f32, f64
 from teeny_triton.triton.types import Tensor, R
 
 @overload
-def acos(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def acos(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The arc cosine of each element, in radians; NaN outside -1 to 1; f32 or f64."""
 @overload
-def acos(arg0: F) -> F: ...
+def acos(arg0: W) -> W: ...
 
 @overload
-def acosh(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def acosh(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The inverse hyperbolic cosine of each element; NaN below 1; f32 or f64."""
 @overload
-def acosh(arg0: F) -> F: ...
+def acosh(arg0: W) -> W: ...
 
 @overload
-def asin(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def asin(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The arc sine of each element, in radians; NaN outside -1 to 1; f32 or f64."""
 @overload
-def asin(arg0: F) -> F: ...
+def asin(arg0: W) -> W: ...
 
 @overload
-def asinh(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def asinh(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The inverse hyperbolic sine of each element; f32 or f64."""
 @overload
-def asinh(arg0: F) -> F: ...
+def asinh(arg0: W) -> W: ...
 
 @overload
-def atan(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def atan(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The arc tangent of each element, in radians; f32 or f64."""
 @overload
-def atan(arg0: F) -> F: ...
+def atan(arg0: W) -> W: ...
 
 @overload
-def atan2(arg0: Tensor[F, R], arg1: Tensor[F, R] | F | float) -> Tensor[F, R]:
+def atan2(arg0: Tensor[W, R], arg1: Tensor[W, R] | W | float) -> Tensor[W, R]:
     """The angle of the point (arg1, arg0), in radians from -pi to pi; f32 or f64."""
 @overload
-def atan2(arg0: F, arg1: F | float) -> F: ...
+def atan2(arg0: W, arg1: W | float) -> W: ...
 
 @overload
-def atanh(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def atanh(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The inverse hyperbolic tangent of each element; NaN outside -1 to 1; f32 or f64."""
 @overload
-def atanh(arg0: F) -> F: ...
+def atanh(arg0: W) -> W: ...
 
 @overload
-def cbrt(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def cbrt(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The cube root of each element; f32 or f64."""
 @overload
-def cbrt(arg0: F) -> F: ...
+def cbrt(arg0: W) -> W: ...
 
 @overload
-def copysign(arg0: Tensor[F, R], arg1: Tensor[F, R] | F | float) -> Tensor[F, R]:
+def copysign(arg0: Tensor[W, R], arg1: Tensor[W, R] | W | float) -> Tensor[W, R]:
     """The magnitude of arg0 with the sign of arg1, elementwise; f32 or f64."""
 @overload
-def copysign(arg0: F, arg1: F | float) -> F: ...
+def copysign(arg0: W, arg1: W | float) -> W: ...
 
 @overload
-def cosh(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def cosh(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The hyperbolic cosine of each element; f32 or f64."""
 @overload
-def cosh(arg0: F) -> F: ...
+def cosh(arg0: W) -> W: ...
 
 @overload
-def cospi(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def cospi(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """cos(pi * x) of each element; f32 or f64."""
 @overload
-def cospi(arg0: F) -> F: ...
+def cospi(arg0: W) -> W: ...
 
 @overload
-def cyl_bessel_i0(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def cyl_bessel_i0(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The modified cylindrical Bessel function of order 0 of each element; f32 or f64."""
 @overload
-def cyl_bessel_i0(arg0: F) -> F: ...
+def cyl_bessel_i0(arg0: W) -> W: ...
 
 @overload
-def cyl_bessel_i1(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def cyl_bessel_i1(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The modified cylindrical Bessel function of order 1 of each element; f32 or f64."""
 @overload
-def cyl_bessel_i1(arg0: F) -> F: ...
+def cyl_bessel_i1(arg0: W) -> W: ...
 
 @overload
-def erfc(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def erfc(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """1 - erf(x) of each element, without the loss of digits; f32 or f64."""
 @overload
-def erfc(arg0: F) -> F: ...
+def erfc(arg0: W) -> W: ...
 
 @overload
-def erfcinv(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def erfcinv(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The inverse of erfc, for elements from 0 to 2; f32 or f64."""
 @overload
-def erfcinv(arg0: F) -> F: ...
+def erfcinv(arg0: W) -> W: ...
 
 @overload
-def erfcx(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def erfcx(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """exp(x * x) * erfc(x) of each element; f32 or f64."""
 @overload
-def erfcx(arg0: F) -> F: ...
+def erfcx(arg0: W) -> W: ...
 
 @overload
-def erfinv(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def erfinv(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The inverse of erf, for elements from -1 to 1; f32 or f64."""
 @overload
-def erfinv(arg0: F) -> F: ...
+def erfinv(arg0: W) -> W: ...
 
 @overload
-def exp10(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def exp10(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """10 to the power of each element; f32 or f64."""
 @overload
-def exp10(arg0: F) -> F: ...
+def exp10(arg0: W) -> W: ...
 
 @overload
-def expm1(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def expm1(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """exp(x) - 1 of each element, without the loss of digits near 0; f32 or f64."""
 @overload
-def expm1(arg0: F) -> F: ...
+def expm1(arg0: W) -> W: ...
 
 @overload
-def fdim(arg0: Tensor[F, R], arg1: Tensor[F, R] | F | float) -> Tensor[F, R]:
+def fdim(arg0: Tensor[W, R], arg1: Tensor[W, R] | W | float) -> Tensor[W, R]:
     """arg0 - arg1 where that is positive, else 0, elementwise; f32 or f64."""
 @overload
-def fdim(arg0: F, arg1: F | float) -> F: ...
+def fdim(arg0: W, arg1: W | float) -> W: ...
 
 @overload
-def fmod(arg0: Tensor[F, R], arg1: Tensor[F, R] | F | float) -> Tensor[F, R]:
+def fmod(arg0: Tensor[W, R], arg1: Tensor[W, R] | W | float) -> Tensor[W, R]:
     """The remainder of arg0 / arg1 truncated, with the sign of arg0; exact; f32 or f64."""
 @overload
-def fmod(arg0: F, arg1: F | float) -> F: ...
+def fmod(arg0: W, arg1: W | float) -> W: ...
 
 @overload
-def hypot(arg0: Tensor[F, R], arg1: Tensor[F, R] | F | float) -> Tensor[F, R]:
+def hypot(arg0: Tensor[W, R], arg1: Tensor[W, R] | W | float) -> Tensor[W, R]:
     """sqrt(arg0**2 + arg1**2), without overflow on the way; f32 or f64."""
 @overload
-def hypot(arg0: F, arg1: F | float) -> F: ...
+def hypot(arg0: W, arg1: W | float) -> W: ...
 
 @overload
-def j0(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def j0(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The Bessel function of the first kind of order 0 of each element; f32 or f64."""
 @overload
-def j0(arg0: F) -> F: ...
+def j0(arg0: W) -> W: ...
 
 @overload
-def j1(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def j1(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The Bessel function of the first kind of order 1 of each element; f32 or f64."""
 @overload
-def j1(arg0: F) -> F: ...
+def j1(arg0: W) -> W: ...
 
 @overload
-def lgamma(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def lgamma(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The natural logarithm of the gamma function's magnitude at each element; f32 or f64."""
 @overload
-def lgamma(arg0: F) -> F: ...
+def lgamma(arg0: W) -> W: ...
 
 @overload
-def log10(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def log10(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The logarithm to base 10 of each element; NaN below 0; f32 or f64."""
 @overload
-def log10(arg0: F) -> F: ...
+def log10(arg0: W) -> W: ...
 
 @overload
-def log1p(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def log1p(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """log(1 + x) of each element, without the loss of digits near 0; NaN below -1; f32 or f64."""
 @overload
-def log1p(arg0: F) -> F: ...
+def log1p(arg0: W) -> W: ...
 
 @overload
-def logb(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def logb(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The binary exponent of each element as a float; -inf for 0; f32 or f64."""
 @overload
-def logb(arg0: F) -> F: ...
+def logb(arg0: W) -> W: ...
 
 @overload
-def nearbyint(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def nearbyint(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """Each element rounded to an integer, ties to even; f32 or f64."""
 @overload
-def nearbyint(arg0: F) -> F: ...
+def nearbyint(arg0: W) -> W: ...
 
 @overload
-def nextafter(arg0: Tensor[F, R], arg1: Tensor[F, R] | F | float) -> Tensor[F, R]:
+def nextafter(arg0: Tensor[W, R], arg1: Tensor[W, R] | W | float) -> Tensor[W, R]:
     """The next float after arg0 towards arg1, elementwise; f32 or f64."""
 @overload
-def nextafter(arg0: F, arg1: F | float) -> F: ...
+def nextafter(arg0: W, arg1: W | float) -> W: ...
 
 @overload
-def norm3d(arg0: Tensor[F, R], arg1: Tensor[F, R] | F | float, arg2: Tensor[F, R] | F | float) -> Tensor[F, R]:
+def norm3d(arg0: Tensor[W, R], arg1: Tensor[W, R] | W | float, arg2: Tensor[W, R] | W | float) -> Tensor[W, R]:
     """sqrt(arg0**2 + arg1**2 + arg2**2), without overflow on the way; f32 or f64."""
 @overload
-def norm3d(arg0: F, arg1: F | float, arg2: F | float) -> F: ...
+def norm3d(arg0: W, arg1: W | float, arg2: W | float) -> W: ...
 
 @overload
-def norm4d(arg0: Tensor[F, R], arg1: Tensor[F, R] | F | float, arg2: Tensor[F, R] | F | float, arg3: Tensor[F, R] | F | float) -> Tensor[F, R]:
+def norm4d(arg0: Tensor[W, R], arg1: Tensor[W, R] | W | float, arg2: Tensor[W, R] | W | float, arg3: Tensor[W, R] | W | float) -> Tensor[W, R]:
     """sqrt(arg0**2 + arg1**2 + arg2**2 + arg3**2), without overflow on the way; f32 or f64."""
 @overload
-def norm4d(arg0: F, arg1: F | float, arg2: F | float, arg3: F | float) -> F: ...
+def norm4d(arg0: W, arg1: W | float, arg2: W | float, arg3: W | float) -> W: ...
 
 @overload
-def normcdf(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def normcdf(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The cumulative distribution function of the normal distribution; f32 or f64."""
 @overload
-def normcdf(arg0: F) -> F: ...
+def normcdf(arg0: W) -> W: ...
 
 @overload
-def normcdfinv(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def normcdfinv(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The inverse of normcdf, for elements from 0 to 1; f32 or f64."""
 @overload
-def normcdfinv(arg0: F) -> F: ...
+def normcdfinv(arg0: W) -> W: ...
 
 @overload
-def rcbrt(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def rcbrt(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """1 / cbrt of each element; f32 or f64."""
 @overload
-def rcbrt(arg0: F) -> F: ...
+def rcbrt(arg0: W) -> W: ...
 
 @overload
-def remainder(arg0: Tensor[F, R], arg1: Tensor[F, R] | F | float) -> Tensor[F, R]:
+def remainder(arg0: Tensor[W, R], arg1: Tensor[W, R] | W | float) -> Tensor[W, R]:
     """arg0 - n * arg1 for the integer n nearest to arg0 / arg1, ties to even; exact; f32 or f64."""
 @overload
-def remainder(arg0: F, arg1: F | float) -> F: ...
+def remainder(arg0: W, arg1: W | float) -> W: ...
 
 @overload
-def rhypot(arg0: Tensor[F, R], arg1: Tensor[F, R] | F | float) -> Tensor[F, R]:
+def rhypot(arg0: Tensor[W, R], arg1: Tensor[W, R] | W | float) -> Tensor[W, R]:
     """1 / sqrt(arg0**2 + arg1**2), without overflow on the way; f32 or f64."""
 @overload
-def rhypot(arg0: F, arg1: F | float) -> F: ...
+def rhypot(arg0: W, arg1: W | float) -> W: ...
 
 @overload
-def rint(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def rint(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """Each element rounded to an integer, ties to even; f32 or f64."""
 @overload
-def rint(arg0: F) -> F: ...
+def rint(arg0: W) -> W: ...
 
 @overload
-def rnorm3d(arg0: Tensor[F, R], arg1: Tensor[F, R] | F | float, arg2: Tensor[F, R] | F | float) -> Tensor[F, R]:
+def rnorm3d(arg0: Tensor[W, R], arg1: Tensor[W, R] | W | float, arg2: Tensor[W, R] | W | float) -> Tensor[W, R]:
     """1 / sqrt(arg0**2 + arg1**2 + arg2**2), without overflow on the way; f32 or f64."""
 @overload
-def rnorm3d(arg0: F, arg1: F | float, arg2: F | float) -> F: ...
+def rnorm3d(arg0: W, arg1: W | float, arg2: W | float) -> W: ...
 
 @overload
-def rnorm4d(arg0: Tensor[F, R], arg1: Tensor[F, R] | F | float, arg2: Tensor[F, R] | F | float, arg3: Tensor[F, R] | F | float) -> Tensor[F, R]:
+def rnorm4d(arg0: Tensor[W, R], arg1: Tensor[W, R] | W | float, arg2: Tensor[W, R] | W | float, arg3: Tensor[W, R] | W | float) -> Tensor[W, R]:
     """1 / sqrt(arg0**2 + arg1**2 + arg2**2 + arg3**2), without overflow on the way; f32 or f64."""
 @overload
-def rnorm4d(arg0: F, arg1: F | float, arg2: F | float, arg3: F | float) -> F: ...
+def rnorm4d(arg0: W, arg1: W | float, arg2: W | float, arg3: W | float) -> W: ...
 
 @overload
-def round(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def round(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """Each element rounded to an integer, ties away from zero; f32 or f64."""
 @overload
-def round(arg0: F) -> F: ...
+def round(arg0: W) -> W: ...
 
 @overload
-def sinh(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def sinh(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The hyperbolic sine of each element; f32 or f64."""
 @overload
-def sinh(arg0: F) -> F: ...
+def sinh(arg0: W) -> W: ...
 
 @overload
-def sinpi(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def sinpi(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """sin(pi * x) of each element; f32 or f64."""
 @overload
-def sinpi(arg0: F) -> F: ...
+def sinpi(arg0: W) -> W: ...
 
 @overload
-def tan(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def tan(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The tangent of each element, in radians; f32 or f64."""
 @overload
-def tan(arg0: F) -> F: ...
+def tan(arg0: W) -> W: ...
 
 @overload
-def tanh(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def tanh(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The hyperbolic tangent of each element; it never overflows; f32 or f64."""
 @overload
-def tanh(arg0: F) -> F: ...
+def tanh(arg0: W) -> W: ...
 
 @overload
-def tgamma(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def tgamma(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The gamma function of each element; f32 or f64."""
 @overload
-def tgamma(arg0: F) -> F: ...
+def tgamma(arg0: W) -> W: ...
 
 @overload
-def trunc(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def trunc(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """Each element without its fraction; f32 or f64."""
 @overload
-def trunc(arg0: F) -> F: ...
+def trunc(arg0: W) -> W: ...
 
 @overload
-def y0(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def y0(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The Bessel function of the second kind of order 0, NaN below 0; f32 or f64."""
 @overload
-def y0(arg0: F) -> F: ...
+def y0(arg0: W) -> W: ...
 
 @overload
-def y1(arg0: Tensor[F, R]) -> Tensor[F, R]:
+def y1(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The Bessel function of the second kind of order 1, NaN below 0; f32 or f64."""
 @overload
-def y1(arg0: F) -> F: ...
+def y1(arg0: W) -> W: ...
 
 @overload
-def llrint(arg0: Tensor[F, R]) -> Tensor[i64, R]:
+def llrint(arg0: Tensor[W, R]) -> Tensor[i64, R]:
     """Each element rounded to an i64, ties to even; f32 or f64."""
 @overload
-def llrint(arg0: F) -> i64: ...
+def llrint(arg0: W) -> i64: ...
 
 @overload
-def llround(arg0: Tensor[F, R]) -> Tensor[i64, R]:
+def llround(arg0: Tensor[W, R]) -> Tensor[i64, R]:
     """Each element rounded to an i64, ties away from zero; f32 or f64."""
 @overload
-def llround(arg0: F) -> i64: ...
+def llround(arg0: W) -> i64: ...
 
 @overload
-def ilogb(arg0: Tensor[F, R]) -> Tensor[i32, R]:
+def ilogb(arg0: Tensor[W, R]) -> Tensor[i32, R]:
     """The binary exponent of each element as an i32; f32 or f64."""
 @overload
-def ilogb(arg0: F) -> i32: ...
+def ilogb(arg0: W) -> i32: ...
 
 @overload
-def isnan(arg0: Tensor[F, R]) -> Tensor[i32, R]:
+def isnan(arg0: Tensor[W, R]) -> Tensor[i32, R]:
     """1 where an element is NaN, else 0, as i32; f32 or f64."""
 @overload
-def isnan(arg0: F) -> i32: ...
+def isnan(arg0: W) -> i32: ...
 
 @overload
-def isinf(arg0: Tensor[F, R]) -> Tensor[i32, R]:
+def isinf(arg0: Tensor[W, R]) -> Tensor[i32, R]:
     """1 where an element is infinite, else 0, as i32; f32 or f64."""
 @overload
-def isinf(arg0: F) -> i32: ...
+def isinf(arg0: W) -> i32: ...
 
 @overload
-def signbit(arg0: Tensor[F, R]) -> Tensor[i32, R]:
+def signbit(arg0: Tensor[W, R]) -> Tensor[i32, R]:
     """1 where the sign of an element is negative (that of -0.0 is), else 0, as i32; f32 or f64."""
 @overload
-def signbit(arg0: F) -> i32: ...
+def signbit(arg0: W) -> i32: ...
 
 @overload
 def finitef(arg0: Tensor[f32, R]) -> Tensor[i32, R]:
@@ -361,38 +361,38 @@ def saturatef(arg0: Tensor[f32, R]) -> Tensor[f32, R]:
 def saturatef(arg0: f32) -> f32: ...
 
 @overload
-def pow(arg0: Tensor[F, R], arg1: Tensor[F, R] | F | float) -> Tensor[F, R]:
+def pow(arg0: Tensor[W, R], arg1: Tensor[W, R] | W | float) -> Tensor[W, R]:
     """arg0 to the power of arg1, elementwise; the exponent may be an i32; f32 or f64."""
 @overload
-def pow(arg0: F, arg1: F | float) -> F: ...
+def pow(arg0: W, arg1: W | float) -> W: ...
 @overload
-def pow(arg0: Tensor[F, R], arg1: Tensor[i32, R] | i32 | int) -> Tensor[F, R]: ...
+def pow(arg0: Tensor[W, R], arg1: Tensor[i32, R] | i32 | int) -> Tensor[W, R]: ...
 @overload
-def pow(arg0: F, arg1: i32 | int) -> F: ...
+def pow(arg0: W, arg1: i32 | int) -> W: ...
 
 @overload
-def ldexp(arg0: Tensor[F, R], arg1: Tensor[i32, R] | i32 | int) -> Tensor[F, R]:
+def ldexp(arg0: Tensor[W, R], arg1: Tensor[i32, R] | i32 | int) -> Tensor[W, R]:
     """arg0 * 2**arg1, elementwise; arg1 is an i32; f32 or f64."""
 @overload
-def ldexp(arg0: F, arg1: i32 | int) -> F: ...
+def ldexp(arg0: W, arg1: i32 | int) -> W: ...
 
 @overload
-def scalbn(arg0: Tensor[F, R], arg1: Tensor[i32, R] | i32 | int) -> Tensor[F, R]:
+def scalbn(arg0: Tensor[W, R], arg1: Tensor[i32, R] | i32 | int) -> Tensor[W, R]:
     """arg0 * 2**arg1, elementwise; arg1 is an i32; f32 or f64."""
 @overload
-def scalbn(arg0: F, arg1: i32 | int) -> F: ...
+def scalbn(arg0: W, arg1: i32 | int) -> W: ...
 
 @overload
-def jn(arg0: Tensor[i32, R], arg1: Tensor[F, R] | F | float) -> Tensor[F, R]:
+def jn(arg0: Tensor[i32, R], arg1: Tensor[W, R] | W | float) -> Tensor[W, R]:
     """The Bessel function of the first kind of the order arg0 at arg1; f32 or f64."""
 @overload
-def jn(arg0: i32, arg1: F | float) -> F: ...
+def jn(arg0: i32, arg1: W | float) -> W: ...
 
 @overload
-def yn(arg0: Tensor[i32, R], arg1: Tensor[F, R] | F | float) -> Tensor[F, R]:
+def yn(arg0: Tensor[i32, R], arg1: Tensor[W, R] | W | float) -> Tensor[W, R]:
     """The Bessel function of the second kind of the order arg0 at arg1; f32 or f64."""
 @overload
-def yn(arg0: i32, arg1: F | float) -> F: ...
+def yn(arg0: i32, arg1: W | float) -> W: ...
 
 @overload
 def rcp64h(arg0: Tensor[f64, R]) -> Tensor[f64, R]:

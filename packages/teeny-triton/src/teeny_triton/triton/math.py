@@ -8,37 +8,37 @@ from teeny_triton.rules import binary, elementwise, rule
 from teeny_triton.triton.enums import PropagateNan
 
 
-@elementwise("F")
+@elementwise("W")
 def exp(x):
     """The exponential e ** x of each element; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def exp2(x):
     """2 to the power of each element; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def log(x):
     """The natural logarithm of each element; f32 or f64; NaN below 0."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def log2(x):
     """The logarithm to base 2 of each element; f32 or f64; NaN below 0."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def sqrt(x):
     """The square root of each element, approximate on GPUs; f32 or f64; NaN below 0."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def rsqrt(x):
     """1 / sqrt of each element; f32 or f64."""
     ...
@@ -50,37 +50,37 @@ def abs(x):
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def sin(x):
     """The sine of each element, in radians; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def cos(x):
     """The cosine of each element, in radians; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def erf(x):
     """The error function of each element; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def floor(x):
     """The greatest integer that is not above each element, as a float; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def ceil(x):
     """The least integer that is not below each element, as a float; f32 or f64."""
     ...
 
 
-@elementwise("F")
+@elementwise("W")
 def sqrt_rn(x):
     """The square root of each element, rounded to nearest (IEEE 754); f32 or f64; NaN below 0."""
     ...

@@ -9,45 +9,45 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
 from typing import overload
 
-from teeny_triton.triton.dtypes import N, F, I
+from teeny_triton.triton.dtypes import N, F, W, I
 from teeny_triton.triton.enums import PropagateNan
 from teeny_triton.triton.types import Tensor, R
 
 @overload
-def exp(x: Tensor[F, R]) -> Tensor[F, R]:
+def exp(x: Tensor[W, R]) -> Tensor[W, R]:
     """The exponential e ** x of each element; f32 or f64."""
 @overload
-def exp(x: F) -> F: ...
+def exp(x: W) -> W: ...
 
 @overload
-def exp2(x: Tensor[F, R]) -> Tensor[F, R]:
+def exp2(x: Tensor[W, R]) -> Tensor[W, R]:
     """2 to the power of each element; f32 or f64."""
 @overload
-def exp2(x: F) -> F: ...
+def exp2(x: W) -> W: ...
 
 @overload
-def log(x: Tensor[F, R]) -> Tensor[F, R]:
+def log(x: Tensor[W, R]) -> Tensor[W, R]:
     """The natural logarithm of each element; f32 or f64; NaN below 0."""
 @overload
-def log(x: F) -> F: ...
+def log(x: W) -> W: ...
 
 @overload
-def log2(x: Tensor[F, R]) -> Tensor[F, R]:
+def log2(x: Tensor[W, R]) -> Tensor[W, R]:
     """The logarithm to base 2 of each element; f32 or f64; NaN below 0."""
 @overload
-def log2(x: F) -> F: ...
+def log2(x: W) -> W: ...
 
 @overload
-def sqrt(x: Tensor[F, R]) -> Tensor[F, R]:
+def sqrt(x: Tensor[W, R]) -> Tensor[W, R]:
     """The square root of each element, approximate on GPUs; f32 or f64; NaN below 0."""
 @overload
-def sqrt(x: F) -> F: ...
+def sqrt(x: W) -> W: ...
 
 @overload
-def rsqrt(x: Tensor[F, R]) -> Tensor[F, R]:
+def rsqrt(x: Tensor[W, R]) -> Tensor[W, R]:
     """1 / sqrt of each element; f32 or f64."""
 @overload
-def rsqrt(x: F) -> F: ...
+def rsqrt(x: W) -> W: ...
 
 @overload
 def abs(x: Tensor[N, R]) -> Tensor[N, R]:
@@ -56,40 +56,40 @@ def abs(x: Tensor[N, R]) -> Tensor[N, R]:
 def abs(x: N) -> N: ...
 
 @overload
-def sin(x: Tensor[F, R]) -> Tensor[F, R]:
+def sin(x: Tensor[W, R]) -> Tensor[W, R]:
     """The sine of each element, in radians; f32 or f64."""
 @overload
-def sin(x: F) -> F: ...
+def sin(x: W) -> W: ...
 
 @overload
-def cos(x: Tensor[F, R]) -> Tensor[F, R]:
+def cos(x: Tensor[W, R]) -> Tensor[W, R]:
     """The cosine of each element, in radians; f32 or f64."""
 @overload
-def cos(x: F) -> F: ...
+def cos(x: W) -> W: ...
 
 @overload
-def erf(x: Tensor[F, R]) -> Tensor[F, R]:
+def erf(x: Tensor[W, R]) -> Tensor[W, R]:
     """The error function of each element; f32 or f64."""
 @overload
-def erf(x: F) -> F: ...
+def erf(x: W) -> W: ...
 
 @overload
-def floor(x: Tensor[F, R]) -> Tensor[F, R]:
+def floor(x: Tensor[W, R]) -> Tensor[W, R]:
     """The greatest integer that is not above each element, as a float; f32 or f64."""
 @overload
-def floor(x: F) -> F: ...
+def floor(x: W) -> W: ...
 
 @overload
-def ceil(x: Tensor[F, R]) -> Tensor[F, R]:
+def ceil(x: Tensor[W, R]) -> Tensor[W, R]:
     """The least integer that is not below each element, as a float; f32 or f64."""
 @overload
-def ceil(x: F) -> F: ...
+def ceil(x: W) -> W: ...
 
 @overload
-def sqrt_rn(x: Tensor[F, R]) -> Tensor[F, R]:
+def sqrt_rn(x: Tensor[W, R]) -> Tensor[W, R]:
     """The square root of each element, rounded to nearest (IEEE 754); f32 or f64; NaN below 0."""
 @overload
-def sqrt_rn(x: F) -> F: ...
+def sqrt_rn(x: W) -> W: ...
 
 @overload
 def div_rn(x: Tensor[F, R], y: Tensor[F, R] | F | float) -> Tensor[F, R]:

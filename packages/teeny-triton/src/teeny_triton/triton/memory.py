@@ -19,9 +19,9 @@ def load(
     mask=None,
     other=None,
     boundary_check: "tuple[int, ...]" = (),
-    padding_option: str = "",
-    cache_modifier: str = "",
-    eviction_policy: str = "",
+    padding_option: "BlockPadding" = "",
+    cache_modifier: "LoadCache" = "",
+    eviction_policy: "Eviction" = "",
     volatile: bool = False,
 ):
     """The values at a pointer, at each element of a tensor of pointers, or of a block.
@@ -49,8 +49,8 @@ def store(
     value,
     mask=None,
     boundary_check: "tuple[int, ...]" = (),
-    cache_modifier: str = "",
-    eviction_policy: str = "",
+    cache_modifier: "StoreCache" = "",
+    eviction_policy: "Eviction" = "",
 ):
     """Write `value` (cast to the pointer's dtype, broadcast to the pointers' shape) to memory.
 

@@ -45,44 +45,44 @@ class PtrTensor(Generic[E, R]):
         value,
         mask=None,
         boundary_check: "tuple[int, ...]" = (),
-        cache_modifier: str = "",
-        eviction_policy: str = "",
+        cache_modifier: "StoreCache" = "",
+        eviction_policy: "Eviction" = "",
     ):
         """See `store`."""
         return store(self, value, mask, boundary_check, cache_modifier, eviction_policy)
 
     @rule(val="Tensor[E, R] | E | int | float", mask="Mask | None", returns="Tensor[E, R]")
-    def atomic_add(self, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+    def atomic_add(self, val, mask=None, sem: "Order | None" = None, scope: "Scope | None" = None):
         """See `atomic_add`."""
         return atomic_add(self, val, mask, sem, scope)
 
     @rule(val="Tensor[E, R] | E | int | float", mask="Mask | None", returns="Tensor[E, R]")
-    def atomic_max(self, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+    def atomic_max(self, val, mask=None, sem: "Order | None" = None, scope: "Scope | None" = None):
         """See `atomic_max`."""
         return atomic_max(self, val, mask, sem, scope)
 
     @rule(val="Tensor[E, R] | E | int | float", mask="Mask | None", returns="Tensor[E, R]")
-    def atomic_min(self, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+    def atomic_min(self, val, mask=None, sem: "Order | None" = None, scope: "Scope | None" = None):
         """See `atomic_min`."""
         return atomic_min(self, val, mask, sem, scope)
 
     @rule(val="Tensor[E, R] | E | int | float", mask="Mask | None", returns="Tensor[E, R]")
-    def atomic_and(self, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+    def atomic_and(self, val, mask=None, sem: "Order | None" = None, scope: "Scope | None" = None):
         """See `atomic_and`."""
         return atomic_and(self, val, mask, sem, scope)
 
     @rule(val="Tensor[E, R] | E | int | float", mask="Mask | None", returns="Tensor[E, R]")
-    def atomic_or(self, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+    def atomic_or(self, val, mask=None, sem: "Order | None" = None, scope: "Scope | None" = None):
         """See `atomic_or`."""
         return atomic_or(self, val, mask, sem, scope)
 
     @rule(val="Tensor[E, R] | E | int | float", mask="Mask | None", returns="Tensor[E, R]")
-    def atomic_xor(self, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+    def atomic_xor(self, val, mask=None, sem: "Order | None" = None, scope: "Scope | None" = None):
         """See `atomic_xor`."""
         return atomic_xor(self, val, mask, sem, scope)
 
     @rule(val="Tensor[E, R] | E | int | float", mask="Mask | None", returns="Tensor[E, R]")
-    def atomic_xchg(self, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+    def atomic_xchg(self, val, mask=None, sem: "Order | None" = None, scope: "Scope | None" = None):
         """See `atomic_xchg`."""
         return atomic_xchg(self, val, mask, sem, scope)
 
@@ -91,17 +91,19 @@ class PtrTensor(Generic[E, R]):
         val="Tensor[E, R] | E | int | float",
         returns="Tensor[E, R]",
     )
-    def atomic_cas(self, cmp, val, sem: "str | None" = None, scope: "str | None" = None):
+    def atomic_cas(self, cmp, val, sem: "Order | None" = None, scope: "Scope | None" = None):
         """See `atomic_cas`."""
         return atomic_cas(self, cmp, val, sem, scope)
 
     @rule(mask="Mask | None", returns="Tensor[E, R]")
-    def atomic_load(self, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+    def atomic_load(self, mask=None, sem: "LoadOrder | None" = None, scope: "Scope | None" = None):
         """See `atomic_load`."""
         return atomic_load(self, mask, sem, scope)
 
     @rule(val="Tensor[E, R] | E | int | float", mask="Mask | None")
-    def atomic_store(self, val, mask=None, sem: "str | None" = None, scope: "str | None" = None):
+    def atomic_store(
+        self, val, mask=None, sem: "StoreOrder | None" = None, scope: "Scope | None" = None
+    ):
         """See `atomic_store`."""
         return atomic_store(self, val, mask, sem, scope)
 

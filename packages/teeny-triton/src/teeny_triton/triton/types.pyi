@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar, overload
 
 from typing_extensions import deprecated
 
-from teeny_triton.triton.dtypes import E, X, Bits, Num, Float, Int, i1, i8, i16, i32, i64, u8, u16, u32, f8e4m3, f8e5m2, f16, bf16, f32
+from teeny_triton.triton.dtypes import E, X, Bits, Num, Float, WideFloat, Int, i1, i8, i16, i32, i64, u8, u16, u32, f8e4m3, f8e5m2, f16, bf16, f32
 
 
 R = TypeVar("R", bound="Rank")
@@ -69,27 +69,27 @@ class R5(Rank):
 
 class PtrTensor(Generic[E, R]):
     """A tensor of pointers to elements E, of rank R."""
-    def store(self, value: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, boundary_check: tuple[int, ...] = (), cache_modifier: str = '', eviction_policy: str = '') -> None:
+    def store(self, value: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, boundary_check: tuple[int, ...] = (), cache_modifier: Literal['', '.wb', '.cg', '.cs', '.wt'] = '', eviction_policy: Literal['', 'evict_first', 'evict_last'] = '') -> None:
         """See `store`."""
-    def atomic_add(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[E, R]:
+    def atomic_add(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[E, R]:
         """See `atomic_add`."""
-    def atomic_max(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[E, R]:
+    def atomic_max(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[E, R]:
         """See `atomic_max`."""
-    def atomic_min(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[E, R]:
+    def atomic_min(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[E, R]:
         """See `atomic_min`."""
-    def atomic_and(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[E, R]:
+    def atomic_and(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[E, R]:
         """See `atomic_and`."""
-    def atomic_or(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[E, R]:
+    def atomic_or(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[E, R]:
         """See `atomic_or`."""
-    def atomic_xor(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[E, R]:
+    def atomic_xor(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[E, R]:
         """See `atomic_xor`."""
-    def atomic_xchg(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[E, R]:
+    def atomic_xchg(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[E, R]:
         """See `atomic_xchg`."""
-    def atomic_cas(self, cmp: Tensor[E, R] | E | int | float, val: Tensor[E, R] | E | int | float, sem: str | None = None, scope: str | None = None) -> Tensor[E, R]:
+    def atomic_cas(self, cmp: Tensor[E, R] | E | int | float, val: Tensor[E, R] | E | int | float, sem: Literal['acq_rel', 'acquire', 'release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[E, R]:
         """See `atomic_cas`."""
-    def atomic_load(self, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> Tensor[E, R]:
+    def atomic_load(self, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['acquire', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[E, R]:
         """See `atomic_load`."""
-    def atomic_store(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: str | None = None, scope: str | None = None) -> None:
+    def atomic_store(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> None:
         """See `atomic_store`."""
     def __add__(self, o: Tensor[i32, R] | Tensor[i64, R] | i32 | i64 | int, /) -> PtrTensor[E, R]: ...
     def __radd__(self, o: i32 | i64 | int, /) -> PtrTensor[E, R]: ...
@@ -192,33 +192,33 @@ class Tensor(Generic[E, R]):
         """The only element, as a scalar."""
     def abs(self: Of[Num]) -> Tensor[E, R]:
         """See `abs`."""
-    def exp(self: Of[Float]) -> Tensor[E, R]:
+    def exp(self: Of[WideFloat]) -> Tensor[E, R]:
         """See `exp`."""
-    def exp2(self: Of[Float]) -> Tensor[E, R]:
+    def exp2(self: Of[WideFloat]) -> Tensor[E, R]:
         """See `exp2`."""
-    def log(self: Of[Float]) -> Tensor[E, R]:
+    def log(self: Of[WideFloat]) -> Tensor[E, R]:
         """See `log`."""
-    def log2(self: Of[Float]) -> Tensor[E, R]:
+    def log2(self: Of[WideFloat]) -> Tensor[E, R]:
         """See `log2`."""
-    def sqrt(self: Of[Float]) -> Tensor[E, R]:
+    def sqrt(self: Of[WideFloat]) -> Tensor[E, R]:
         """See `sqrt`."""
-    def rsqrt(self: Of[Float]) -> Tensor[E, R]:
+    def rsqrt(self: Of[WideFloat]) -> Tensor[E, R]:
         """See `rsqrt`."""
-    def sin(self: Of[Float]) -> Tensor[E, R]:
+    def sin(self: Of[WideFloat]) -> Tensor[E, R]:
         """See `sin`."""
-    def cos(self: Of[Float]) -> Tensor[E, R]:
+    def cos(self: Of[WideFloat]) -> Tensor[E, R]:
         """See `cos`."""
-    def erf(self: Of[Float]) -> Tensor[E, R]:
+    def erf(self: Of[WideFloat]) -> Tensor[E, R]:
         """See `erf`."""
-    def floor(self: Of[Float]) -> Tensor[E, R]:
+    def floor(self: Of[WideFloat]) -> Tensor[E, R]:
         """See `floor`."""
-    def ceil(self: Of[Float]) -> Tensor[E, R]:
+    def ceil(self: Of[WideFloat]) -> Tensor[E, R]:
         """See `ceil`."""
-    def sqrt_rn(self: Of[Float]) -> Tensor[E, R]:
+    def sqrt_rn(self: Of[WideFloat]) -> Tensor[E, R]:
         """See `sqrt_rn`."""
     def cdiv(self: Of[Int], div: Tensor[E, R] | E | int) -> Tensor[E, R]:
         """See `cdiv`."""
-    def sigmoid(self: Of[Float]) -> Tensor[E, R]:
+    def sigmoid(self: Of[WideFloat]) -> Tensor[E, R]:
         """See `sigmoid`."""
     def softmax(self: Of[Float], dim: int | None = None, keep_dims: bool = False, ieee_rounding: bool = False) -> Tensor[E, R]:
         """See `softmax`."""

@@ -46,6 +46,8 @@ from teenyc.values import RuntimeValue, describe
 # --- records --------------------------------------------------------------------------------------
 
 SEMANTICS = ("acq_rel", "acquire", "release", "relaxed")
+LOAD_ORDERS = ("acquire", "relaxed")
+STORE_ORDERS = ("release", "relaxed")
 SCOPES = ("gpu", "cta", "sys")
 
 
@@ -478,8 +480,7 @@ def _whole(b: Builder, op: str, target: Target) -> tuple[RuntimeValue, DType]:
 def _atomic_load(
     b: Builder, pointer: object, mask: object = None, sem: object = None, scope: object = None
 ) -> RuntimeValue:
-    order = ("acquire", "relaxed")
-    target = _target(b, "atomic_load", pointer, {}, mask, sem, scope, order=order)
+    target = _target(b, "atomic_load", pointer, {}, mask, sem, scope, order=LOAD_ORDERS)
     place, bits = _whole(b, "atomic_load", target)
     zero = constant(b, 0, bits, place.shape)
     operands = [place.ir, zero.ir, target.lanes]
@@ -496,8 +497,7 @@ def _atomic_store(
     sem: object = None,
     scope: object = None,
 ) -> None:
-    order = ("release", "relaxed")
-    target = _target(b, "atomic_store", pointer, {"val": val}, mask, sem, scope, order=order)
+    target = _target(b, "atomic_store", pointer, {"val": val}, mask, sem, scope, order=STORE_ORDERS)
     place, bits = _whole(b, "atomic_store", target)
     value = bitcast(b, target.values[0], bits)
     b.emit(ATOMIC_STORE, [place.ir, value.ir, target.lanes], attrs=target.attrs)
