@@ -60,6 +60,27 @@ def test_path_is_where_kernels_are_cached(
     assert capsys.readouterr().out == f"{cache_dir}\n"
 
 
+def test_path_for_scripts_has_layers_remote_and_limits(
+    cache_dir: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("TEENYC_CACHE_LAYERS", str(tmp_path))
+    monkeypatch.setenv("TEENYC_CACHE_REMOTE", "s3://bucket/teenyc")
+    monkeypatch.setenv("TEENYC_CACHE_REMOTE_MODE", "read")
+    monkeypatch.setenv("TEENYC_CACHE_MAX_SIZE", "1G")
+    monkeypatch.setenv("TEENYC_CACHE_MAX_AGE", "none")
+    assert run("path", "--json") == 0
+    assert said(capsys) == {
+        "path": str(cache_dir),
+        "layers": [str(tmp_path)],
+        "remote": {"url": "s3://bucket/teenyc", "write": False},
+        "max_bytes": 2**30,
+        "max_age_seconds": None,
+    }
+
+
 def test_an_absent_cache_is_empty(cache_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("ls", "verify", "clear"):
         assert run(command) == 0

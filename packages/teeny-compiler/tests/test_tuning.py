@@ -254,6 +254,25 @@ def test_a_file_of_results_can_be_named_in_the_environment(
     assert tune(add_one, [np.zeros(200, np.float32), 200], BLOCKS, grid=blocks).measured == 0
 
 
+def test_the_command_shows_and_forgets_results(capsys: pytest.CaptureFixture[str]) -> None:
+    from teeny_compiler import cli
+
+    tuning = tune(add_one, [np.zeros(200, np.float32), 200], BLOCKS, grid=blocks)
+    assert cli.main(["cache", "tunings", "add_one"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("add_one  interpret ")
+    assert out.endswith(f"{tuning.best}\n")
+    assert err == "teeny: 3 configs measured for 1 keys\n"
+    assert cli.main(["cache", "tunings", "--json"]) == 0
+    (record,) = json.loads(capsys.readouterr().out)
+    assert {row["state"] for row in record["rows"].values()} == {"measured"}
+    assert cli.main(["cache", "tunings", "another"]) == 0
+    assert not capsys.readouterr().out
+    assert cli.main(["cache", "clear", "--tunings"]) == 0
+    assert "forgot the times of 3 configs" in capsys.readouterr().err
+    assert tune(add_one, [np.zeros(200, np.float32), 200], BLOCKS, grid=blocks).measured == 3
+
+
 def test_a_file_without_results_is_refused(tmp_path: Path) -> None:
     from teeny_compiler import load_tunings
 

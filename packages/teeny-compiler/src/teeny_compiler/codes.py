@@ -64,6 +64,15 @@ E0922 = code(
     "E0922", "missing-folder", "there is no folder to compile in: {reason}", ToolchainError
 )
 E0923 = code("E0923", "unknown-entry", "`{key}` names {count} entries of the cache", ToolchainError)
+E0924 = code(
+    "E0924",
+    "unusable-layer",
+    "`{path}` cannot be used as a layer of the cache: {reason}",
+    ToolchainError,
+)
+E0925 = code(
+    "E0925", "unusable-remote", "the remote cache `{url}` cannot be used: {reason}", ToolchainError
+)
 
 # --- the command ----------------------------------------------------------------------------------
 E0930 = code("E0930", "missing-cli-extra", "the `teeny` command needs {missing}", ToolchainError)

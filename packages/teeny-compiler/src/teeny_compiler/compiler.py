@@ -6,10 +6,11 @@ This is the path of every warm start: nothing here may import more than a hit ne
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from teeny_compiler import log, toolchain, versions
-from teeny_compiler.cache import Cache, default_cache_dir, key, usage
+from teeny_compiler.cache import Cache, default_cache_dir, key, layers, usage
 from teeny_compiler.codes import E0901, E0922
 from teeny_compiler.options import LOADED, METADATA_SUFFIX, CompileOptions, resolve, stage_files
 from teeny_macros.artifact import Artifact, Metadata
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _TOOLCHAINS = ".toolchains"
 _UNWRITABLE_OUTPUT = "E0708"
 _FUSION = "enable_fp_fusion"
+_ATTEMPTS = 2
 
 
 class Instance(Protocol):
@@ -87,6 +89,7 @@ class Compiler:
     ) -> None:
         self.cache = cache if cache is not None else Cache(default_cache_dir())
         self.cache.make()
+        self._layers = layers.open_layers()
         self._teenyc = teenyc
         self._run_job = run
         self._memory = os.path.join(self.cache.root, _TOOLCHAINS)
@@ -158,14 +161,27 @@ class Compiler:
     # --- hits ------------------------------------------------------------------------------------
 
     def _read(self, name: str, instance: Instance, target: Target) -> Artifact | None:
+        for layer in self._layers:
+            entry = layer.source.read(name)
+            found = None if entry is None else self._artifact(entry, instance, target)
+            if found is not None:
+                log.debug(f"{instance.name} for {target} is in the layer {layer.path}")
+                return found
         entry = self.cache.read(name)
-        if entry is None:
-            return None
-        found = _artifact(entry, instance, target)
+        found = None if entry is None else self._artifact(entry, instance, target)
         if found is not None:
             usage.note(self.cache.root, name)
             log.debug(f"{instance.name} for {target} is cached: {found.path}")
         return found
+
+    def _artifact(self, entry: Entry, instance: Instance, target: Target) -> Artifact | None:
+        """The artifact of an entry that was found whole; None for metadata of another version."""
+        made = _read_artifact(entry, instance, target)
+        if made is not None:
+            own = os.fspath(entry.folder).startswith(os.path.join(self.cache.root, ""))
+            aside = Path(self.cache.root, layers.CUBINS, entry.manifest["key"])
+            made.side_folder = entry.folder if own else aside
+        return made
 
     def _read_without_teenyc(
         self, instance: Instance, target: Target, asked: CompileOptions, error: ToolchainError
@@ -173,13 +189,21 @@ class Compiler:
         """A cached kernel needs no compiler: look under the versions that were used last."""
         from teeny_triton import triton_lang
 
-        used = versions.recall_last(self._memory) if error.code == E0901.code else None
-        if used is None:
+        if error.code != E0901.code:
             return None
-        inputs = key.inputs_of(
-            instance.name, instance.id, triton_lang.TRITON_SHA, target, asked, used
-        )
-        return self._read(key.key_of(inputs), instance, target)
+        roots = (self.cache.root, *(layer.path for layer in self._layers))
+        tried: set[str] = set()
+        for root in roots:
+            used = versions.recall_last(os.path.join(root, _TOOLCHAINS))
+            if used is None:
+                continue
+            dsl = triton_lang.TRITON_SHA
+            name = key.key_of(key.inputs_of(instance.name, instance.id, dsl, target, asked, used))
+            hit = None if name in tried else self._read(name, instance, target)
+            if hit is not None:
+                return hit
+            tried.add(name)
+        return None
 
     # --- misses ----------------------------------------------------------------------------------
 
@@ -194,30 +218,62 @@ class Compiler:
         *,
         force: bool,
     ) -> Artifact:
-        from teeny_compiler.runner import Job, timeout_seconds
-        from teeny_triton import triton_lang
+        from teeny_compiler.cache import limits, remote
+        from teeny_compiler.runner import timeout_seconds
 
+        bounds, shared = limits.configured(), remote.configured()
+        made: Artifact | None = None
         with self.cache.lock(name, timeout_seconds() + 30):
             # Whoever held the lock may have compiled it.
             hit = None if force else self._read(name, instance, target)
             if hit is not None:
                 return hit
-            unit = instance.unit(triton_lang.TRITON, triton_lang.TRITON_SHA)
-            job = Job(instance.name, unit.render(), unit.file, target, asked, instance.source_map)
-            output = self._run(found, job, name)
-            entry = self.cache.publish(name, inputs, output.folder, output.seconds, replace=force)
-            if os.fspath(entry.folder) != output.folder:
-                _remove(os.path.dirname(output.folder))
+            entry = None if shared is None or force else shared.fetch(name, self.cache)
+            if entry is not None:
+                made = self._artifact(entry, instance, target)
+                shared = None
+            for _ in range(_ATTEMPTS):
+                if made is not None:
+                    break
+                # Whoever cleans up temporary folders may take the files that were just written.
+                entry = self._make(found, inputs, name, instance, target, asked, force=force)
+                made = self._artifact(entry, instance, target)
+        if entry is None or made is None:
+            raise E0922.error(reason=f"{name} vanished as soon as it was written")
         versions.remember_last(inputs["versions"], self._memory)
+        if shared is not None:
+            shared.push(name, entry)
+        limits.keep(self.cache, _size_of(entry), bounds)
+        return made
+
+    def _make(
+        self,
+        found: Toolchain,
+        inputs: key.Inputs,
+        name: str,
+        instance: Instance,
+        target: Target,
+        asked: CompileOptions,
+        *,
+        force: bool,
+    ) -> Entry:
+        """Run teenyc and keep what it writes."""
+        from teeny_compiler.runner import Job
+        from teeny_triton import triton_lang
+
+        unit = instance.unit(triton_lang.TRITON, triton_lang.TRITON_SHA)
+        job = Job(instance.name, unit.render(), unit.file, target, asked, instance.source_map)
+        output = self._run(found, job, name)
+        entry = self.cache.publish(name, inputs, output.folder, output.seconds, replace=force)
+        if os.fspath(entry.folder) != output.folder:
+            _remove(os.path.dirname(output.folder))
         for warning in output.warnings:
             log.warn(warning)
-        made = _artifact(entry, instance, target)
-        if made is None:
-            raise E0922.error(reason=f"{entry.folder} vanished as soon as it was written")
-        log.info(
-            f"compiled {instance.name} for {target} in {output.seconds * 1e3:.0f} ms: {made.path}"
-        )
-        return made
+        milliseconds = output.seconds * 1e3
+        loaded = stage_files(entry.files).get(LOADED[target.kind], "")
+        path = entry.folder / loaded
+        log.info(f"compiled {instance.name} for {target} in {milliseconds:.0f} ms: {path}")
+        return entry
 
     def _run(self, found: Toolchain, job: Job, name: str) -> Output:
         """Run teenyc in the first folder that can be written."""
@@ -251,8 +307,11 @@ class Compiler:
         )
 
 
-def _artifact(entry: Entry, instance: Instance, target: Target) -> Artifact | None:
-    """The artifact of an entry that was found whole; None for metadata of another version."""
+def _size_of(entry: Entry) -> int:
+    return sum(int(facts["size"]) for facts in entry.manifest["files"].values())
+
+
+def _read_artifact(entry: Entry, instance: Instance, target: Target) -> Artifact | None:
     import json
 
     stages = {stage: entry.folder / name for stage, name in stage_files(entry.files).items()}

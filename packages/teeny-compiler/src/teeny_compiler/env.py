@@ -28,6 +28,31 @@ TEENYC_CACHE_DIR = Variable(
     "`teenyc_cache` in /tmp",
     "directory that holds compiled kernels",
 )
+TEENYC_CACHE_LAYERS = Variable(
+    "TEENYC_CACHE_LAYERS",
+    "none",
+    "caches to look into first and never to write to, separated as the folders in PATH",
+)
+TEENYC_CACHE_REMOTE = Variable(
+    "TEENYC_CACHE_REMOTE",
+    "none",
+    "URL of a cache that machines share, for fsspec: `s3://bucket/teenyc`, `file:///mnt/teenyc`",
+)
+TEENYC_CACHE_REMOTE_MODE = Variable(
+    "TEENYC_CACHE_REMOTE_MODE",
+    "read-write",
+    "`read` takes kernels from TEENYC_CACHE_REMOTE and sends none",
+)
+TEENYC_CACHE_MAX_SIZE = Variable(
+    "TEENYC_CACHE_MAX_SIZE",
+    "5G",
+    "size of the cache beyond which the kernels used least recently go; `none` for no limit",
+)
+TEENYC_CACHE_MAX_AGE = Variable(
+    "TEENYC_CACHE_MAX_AGE",
+    "90d",
+    "how long a kernel may be unused before it goes; `none` for no limit",
+)
 TEENYC_PTX_VERSION = Variable(
     "TEENYC_PTX_VERSION",
     "the oldest that carries the kernel",
@@ -51,6 +76,11 @@ VARIABLES = (
     TEENYC_PATH,
     TEENYC_TOOLCHAIN,
     TEENYC_CACHE_DIR,
+    TEENYC_CACHE_LAYERS,
+    TEENYC_CACHE_REMOTE,
+    TEENYC_CACHE_REMOTE_MODE,
+    TEENYC_CACHE_MAX_SIZE,
+    TEENYC_CACHE_MAX_AGE,
     TEENYC_PTX_VERSION,
     TEENYC_BOUNDS_CHECKS,
     TEENYC_TIMEOUT,

@@ -288,7 +288,7 @@ def _settings() -> list[tuple[str, str]]:
     return sorted(
         (name, value)
         for name, value in env.for_teenyc().items()
-        if name.startswith(_THAT_MATTER) and name != env.TEENYC_CACHE_DIR.name
+        if name.startswith(_THAT_MATTER) and not name.startswith("TEENYC_CACHE_")
     )
 
 

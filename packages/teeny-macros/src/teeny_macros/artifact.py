@@ -95,10 +95,11 @@ class Artifact(os.PathLike[str]):
     """A compiled kernel: `path` is the file a device loads, `stages` the files kept beside it.
 
     `source_map` leads from canonical positions to the files of *this* process; it is not part of
-    the file.
+    the file. `side_folder` is where a device may keep what it makes of the file, or None: it may
+    be absent or unwritable, and what is put there may vanish at any time.
     """
 
-    __slots__ = ("metadata", "path", "source_map", "stages", "target")
+    __slots__ = ("metadata", "path", "side_folder", "source_map", "stages", "target")
 
     def __init__(
         self,
@@ -108,12 +109,14 @@ class Artifact(os.PathLike[str]):
         *,
         stages: Mapping[str, Path] | None = None,
         source_map: SourceMap | None = None,
+        side_folder: Path | None = None,
     ) -> None:
         self.path = path
         self.metadata = metadata
         self.target = target
         self.stages = dict(stages or {})
         self.source_map = source_map
+        self.side_folder = side_folder
 
     def __fspath__(self) -> str:
         return os.fspath(self.path)

@@ -129,6 +129,23 @@ class Cache:
         _keep_until_exit(self.root, key, where)
         return Entry(Path(where), tuple(sorted(manifest["files"])), manifest)
 
+    def adopt(
+        self, key: str, manifest: Mapping[str, Any], files: Mapping[str, bytes]
+    ) -> Entry | None:
+        """Make an entry of files that came from elsewhere; None when it cannot be written."""
+        try:
+            work = os.path.join(self._make_aside(), "out")
+            os.mkdir(work)
+            for name, content in files.items():
+                with open(os.path.join(work, name), "wb") as file:
+                    file.write(content)
+            _write_manifest(work, manifest)
+            self._put(key, work, manifest, replace=False)
+        except OSError as error:
+            log.debug(f"{key} cannot be taken over: {error}")
+            return None
+        return self.read(key)
+
     def list_keys(self) -> list[str]:
         """The keys of all entries, whole or not."""
         found: list[str] = []
@@ -231,6 +248,7 @@ class Cache:
                     entry.path
                     for entry in entries
                     if now - entry.stat(follow_symlinks=False).st_mtime > _SECONDS_UNTIL_STALE
+                    and not _is_worked_in(entry.name)
                 ]
         except OSError:
             return
@@ -261,13 +279,13 @@ def _read(folder: str, key: str) -> Entry:
         raise DamagedEntryError("it is not a directory with a manifest") from None
     try:
         manifest = json.loads(text)
-        digest = manifest.pop("digest")
+        said = manifest.pop("digest")
         schema, names = manifest["schema"], manifest["files"]
     except (ValueError, KeyError, TypeError, AttributeError):
         raise DamagedEntryError("its manifest cannot be read") from None
     if schema != SCHEMA:
         raise DamagedEntryError(f"it has schema {schema}, and this version reads {SCHEMA}")
-    if digest != _digest(canonical_json(manifest)) or manifest["key"] != key:
+    if said != digest(canonical_json(manifest)) or manifest["key"] != key:
         raise DamagedEntryError("its manifest has changed")
     for name, facts in names.items():
         try:
@@ -275,7 +293,7 @@ def _read(folder: str, key: str) -> Entry:
                 content = file.read()
         except (FileNotFoundError, IsADirectoryError):
             raise DamagedEntryError(f"`{name}` is missing") from None
-        if len(content) != facts["size"] or _digest(content) != facts["sha256"]:
+        if len(content) != facts["size"] or digest(content) != facts["sha256"]:
             raise DamagedEntryError(f"`{name}` has changed")
     return Entry(Path(folder), tuple(names), manifest)
 
@@ -289,7 +307,8 @@ def _kernel_of(folder: str) -> str:
     return next((name.rpartition(".")[0] for name in names if name.endswith(".metadata")), "kernel")
 
 
-def _digest(content: bytes) -> str:
+def digest(content: bytes) -> str:
+    """The SHA-256 of a file's content, as it stands in manifests."""
     from hashlib import sha256
 
     return sha256(content).hexdigest()
@@ -333,7 +352,7 @@ def _manifest(key: str, inputs: Inputs, work: str, seconds: float) -> dict[str, 
     for name in sorted(os.listdir(work)):
         with open(os.path.join(work, name), "rb") as file:
             content = file.read()
-        files[name] = {"size": len(content), "sha256": _digest(content)}
+        files[name] = {"size": len(content), "sha256": digest(content)}
     return {
         "schema": SCHEMA,
         "key": key,
@@ -347,7 +366,7 @@ def _manifest(key: str, inputs: Inputs, work: str, seconds: float) -> dict[str, 
 def _write_manifest(work: str, manifest: Mapping[str, Any]) -> None:
     import json
 
-    text = json.dumps({**manifest, "digest": _digest(canonical_json(manifest))}, indent=1)
+    text = json.dumps({**manifest, "digest": digest(canonical_json(manifest))}, indent=1)
     with open(os.path.join(work, MANIFEST), "w", encoding="utf-8", newline="\n") as file:
         file.write(text + "\n")
 
@@ -357,9 +376,31 @@ def _make_folder(parent: str) -> str:
     import secrets
 
     os.makedirs(parent, exist_ok=True)  # a directory may be shared by a group
-    path = os.path.join(parent, f"{os.getpid()}-{secrets.token_hex(6)}")
+    path = os.path.join(parent, f"{_machine()}-{os.getpid()}-{secrets.token_hex(6)}")
     os.mkdir(path, 0o700)
     return path
+
+
+def _is_worked_in(name: str) -> bool:
+    """Whether a folder is of a process of this machine that still runs: clocks may jump."""
+    machine, _, rest = name.partition("-")
+    pid = rest.partition("-")[0]
+    if os.name != "posix" or machine != _machine() or not pid.isdecimal():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        pass  # it is another user's
+    return True
+
+
+def _machine() -> str:
+    """A short name of this machine, the same in all its processes."""
+    import platform
+
+    return digest(platform.node().encode())[:6]
 
 
 def _copy(source: str, goal: str) -> str:

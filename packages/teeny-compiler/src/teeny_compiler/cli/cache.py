@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from teeny_compiler.cache import Cache, default_cache_dir, key, survey
+from teeny_compiler.cache import Cache, default_cache_dir, key, layers, limits, remote, survey
 from teeny_compiler.cli import entries, kernels
 from teeny_compiler.compiler import Compiler
 from teeny_compiler.options import CompileOptions
+from teeny_compiler.tuning import store
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,12 +31,25 @@ def make_group() -> typer.Typer:
     group.command("verify")(verify)
     group.command("gc")(gc)
     group.command("clear")(clear)
+    group.command("tunings")(tunings)
     return group
 
 
-def path() -> None:
-    """Print the directory of the cache."""
-    typer.echo(default_cache_dir())
+def path(as_json: Json = False) -> None:
+    """Print the directory of the cache; with --json its layers, remote and limits as well."""
+    root = default_cache_dir()
+    if not as_json:
+        typer.echo(root)
+        return
+    shared, bounds = remote.configured(), limits.configured()
+    data = {
+        "path": str(root),
+        "layers": [layer.path for layer in layers.open_layers()],
+        "remote": None if shared is None else {"url": shared.url, "write": shared.can_write},
+        "max_bytes": bounds.size,
+        "max_age_seconds": bounds.age,
+    }
+    typer.echo(json.dumps(data, indent=1))
 
 
 def ls(as_json: Json = False) -> None:
@@ -134,10 +148,35 @@ def gc(
     _remove(cache, survey.beyond(survey.survey(cache), time.time(), size, age), as_json=as_json)
 
 
-def clear(as_json: Json = False) -> None:
+def clear(
+    with_tunings: Annotated[
+        bool, typer.Option("--tunings", help="Forget what tuners measured, too.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Remove every entry. Kernels are compiled again when they are needed."""
     cache = _cache()
+    if with_tunings:
+        count = store.Store(cache).forget()
+        typer.echo(f"teeny: forgot the times of {count} configs", err=True)
     _remove(cache, survey.survey(cache), as_json=as_json)
+
+
+def tunings(
+    kernel: Annotated[str, typer.Argument(metavar="[KERNEL]")] = "", as_json: Json = False
+) -> None:
+    """List what tuners measured: kernel, device, key, the fastest config and its time."""
+    rows = store.Store(_cache()).records([kernel] if kernel else None)
+    if as_json:
+        typer.echo(json.dumps(rows, indent=1))
+        return
+    for row in rows:
+        found = store.best_of(row)
+        key_text = ", ".join(f"{name}={value}" for name, value in row["key"])
+        best = "no config works" if found is None else f"{found.ms:.4g} ms  {found.config}"
+        typer.echo(f"{row['kernel']}  {row['device']}  {key_text or '-'}  {best}")
+    configs = sum(len(row["rows"]) for row in rows)
+    typer.echo(f"teeny: {configs} configs measured for {len(rows)} keys", err=True)
 
 
 def _cache() -> Cache:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from teeny_compiler.cache import units
 from teeny_compiler.codes import E0923, E0934
 
 if TYPE_CHECKING:
     from teeny_compiler.cache import Cache
-
-_SIZES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-_AGES = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
 def find_entry(cache: Cache, given: str) -> str:
@@ -25,18 +22,18 @@ def find_entry(cache: Cache, given: str) -> str:
 
 def parse_size(given: str) -> int:
     """`500M`, `2GiB`, `1000000` in bytes. Raises E0934."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", given.strip().upper())
-    if match is None:
+    found = units.parse_size(given)
+    if found is None:
         raise E0934.error(given=given, wanted="a size").help("for example 500M or 2GiB")
-    return int(float(match[1]) * _SIZES[match[2]])
+    return found
 
 
 def parse_age(given: str) -> float:
     """`90m`, `12h`, `30d`, `2w` in seconds. Raises E0934."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhdw])", given.strip().lower())
-    if match is None:
+    found = units.parse_age(given)
+    if found is None:
         raise E0934.error(given=given, wanted="an age").help("for example 12h or 30d")
-    return float(match[1]) * _AGES[match[2]]
+    return found
 
 
 def show_size(size: int) -> str:
@@ -51,6 +48,6 @@ def show_size(size: int) -> str:
 
 def show_age(seconds: float) -> str:
     """`3h`, `12d`: the largest unit that is not below one."""
-    names = sorted(_AGES, key=lambda name: -_AGES[name])
-    name = next((name for name in names if seconds >= _AGES[name]), "s")
-    return f"{max(0, int(seconds // _AGES[name]))}{name}"
+    names = sorted(units.AGES, key=lambda name: -units.AGES[name])
+    name = next((name for name in names if seconds >= units.AGES[name]), "s")
+    return f"{max(0, int(seconds // units.AGES[name]))}{name}"

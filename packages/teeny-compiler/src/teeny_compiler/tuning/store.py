@@ -6,6 +6,7 @@ is measured anew, and nothing else is. Files of results that were shipped are re
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -87,16 +88,26 @@ class Store:
         except OSError as error:
             log.debug(f"tuning results cannot be kept: {error}")
 
-    def records(self, kernels: Iterable[str]) -> list[dict[str, Any]]:
-        """The stored results of some kernels."""
-        wanted = set(kernels)
+    def records(self, kernels: Iterable[str] | None = None) -> list[dict[str, Any]]:
+        """The stored results of some kernels, or of all."""
+        wanted = None if kernels is None else set(kernels)
         folder = os.path.join(self._cache.root, _FOLDER)
         try:
             names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
         except OSError:
             return []
         found = [_json(os.path.join(folder, name)) for name in names]
-        return [record for record in found if record and record.get("kernel") in wanted]
+        return [r for r in found if r and (wanted is None or r.get("kernel") in wanted)]
+
+    def forget(self) -> int:
+        """Remove every result; returns how many configs had one."""
+        count = 0
+        for record in self.records():
+            path = self._path(_scope(record).name)
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+                count += len(record["rows"])
+        return count
 
     def _path(self, name: str) -> str:
         return os.path.join(self._cache.root, _FOLDER, f"{name}.json")
@@ -138,6 +149,12 @@ def load_tunings(path: str | os.PathLike[str]) -> int:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise E0943.error(path=name, reason="it is no file of `export_tunings`") from error
     return count
+
+
+def best_of(record: Mapping[str, Any]) -> Row | None:
+    """The fastest row of a stored record."""
+    rows = [row for row in _rows(record).values() if row.state == MEASURED]
+    return min(rows, key=lambda row: row.ms, default=None)
 
 
 def device_model(device: Device) -> str:
