@@ -407,6 +407,21 @@ def test_options_reach_the_driver(
     assert [run.grid for run in fake.launches] == [(4, 1, 1)] * 2
 
 
+@pytest.mark.parametrize(
+    ("own", "seen"), [("launch_pdl", "overlap"), ("launch_cooperative_grid", "cooperative")]
+)
+def test_a_kernel_may_ask_for_them_by_itself(
+    fake: FakeDriver, device: Device, artifact_of: MakeArtifact, way: str, own: str, seen: str
+) -> None:
+    program = device.load(artifact_of("vector_add", **{own: True}))
+    arrays = _arrays(device)
+    device.launch(program, 4, [*arrays, 500])
+    device.launch(program, 4, [*arrays, 500], priority=-3)
+    program.bind(4, *arrays, 500)()
+    assert [getattr(run, seen) for run in fake.launches] == [True] * 3
+    assert [run.priority for run in fake.launches] == [0, -3, 0]
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("options", [{"cooperative": True}, {"overlap": True}, {"priority": -1}])
 def test_options_run_on_the_gpu(

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pytest
 
 from teeny_cuda import Device
 from teeny_cuda.tensormap import BYTES, TensorMap
+from teeny_cuda.testing import write_artifact
 from teeny_macros.diagnostics import LaunchError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from teeny_cuda.fake_driver import FakeDriver
+    from teeny_cuda.module import Program
 
 
 def _words(found: TensorMap) -> list[int]:
@@ -93,3 +101,65 @@ def _encode_all(device: Device) -> None:
 
 def test_every_encoding_is_one_that_the_driver_takes(device: Device) -> None:
     _encode_all(device)
+
+
+# --- descriptors as arguments ---------------------------------------------------------------------
+
+DESCRIBED = """\
+.version 8.6
+.target sm_90a
+.address_size 64
+
+.visible .entry described_entry_point(
+	.param .align 64 .b8 described_entry_point_param_0[128],
+	.param .u32 described_entry_point_param_1,
+	.param .u32 described_entry_point_param_2,
+	.param .u64 described_entry_point_param_3,
+	.param .u64 described_entry_point_param_4,
+	.param .u64 .ptr .global .align 1 described_entry_point_param_5,
+	.param .u64 .ptr .global .align 1 described_entry_point_param_6
+)
+.reqntid 128
+{
+	ret;
+}
+"""
+
+
+class Described(NamedTuple):
+    base: Any
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    block_shape: tuple[int, ...] = (32, 64)
+    padding: str = "nan"
+
+
+def _described(device: Device, folder: Path) -> Program:
+    params = [
+        ("x", "descriptor", "f16[32,64]"),
+        *((f"x.shape.{axis}", "scalar", "i32") for axis in range(2)),
+        *((f"x.stride.{axis}", "scalar", "i64") for axis in range(2)),
+    ]
+    maps: dict[str, Any] = {"descriptors": (((16, 64), 128),)}
+    return device.load(write_artifact(folder, DESCRIBED, "described", params, **maps))
+
+
+def test_a_descriptor_is_passed_as_its_tensor_map(
+    fake: FakeDriver, device: Device, tmp_path: Path
+) -> None:
+    program = _described(device, tmp_path)
+    buffer = device.buffer((100, 64), "f16")
+    x = Described(buffer, (90, 50), (64, 1))
+    device.launch(program, 1, [x, 90, 50, 64, 1])
+    program.bind(1, x, 90, 50, 64, 1)()
+    for run in fake.launches:
+        words = [int.from_bytes(run.params[0][at : at + 8], "little") for at in range(0, 80, 8)]
+        assert words[:8] == [buffer.pointer, 2, 6, 50, 90, 128, 64, 16]
+        assert [int.from_bytes(part, "little") for part in run.params[1:5]] == [90, 50, 64, 1]
+
+
+def test_what_is_described_lies_on_the_gpu(device: Device, tmp_path: Path) -> None:
+    program = _described(device, tmp_path)
+    for base in (np.zeros((100, 64), np.float16), device.buffer((100, 64), "f32"), 3):
+        with pytest.raises(LaunchError):
+            device.launch(program, 1, [Described(base, (90, 50), (64, 1)), 90, 50, 64, 1])

@@ -12,7 +12,15 @@ PACKAGE = Path(__file__).parents[1] / "src" / "teeny_triton"
 # Views of the flat module that Triton's users know, and the files whose functions each shows.
 PARTS = ("math", "extra/libdevice", "extra/cuda/libdevice")
 FAMILIES = ("math", "libdevice")
-HOST = ("Const", "DeviceArray", "auto", "constexpr", "typed")
+HOST = (
+    "Const",
+    "DeviceArray",
+    "auto",
+    "constexpr",
+    "descriptor_type",
+    "tensor_descriptor",
+    "typed",
+)
 
 
 def outputs() -> dict[Path, str]:

@@ -30,6 +30,7 @@ NOT_ON_A_CPU = {
 # Lowered by the front end: the iterables of `for`, and what is known of a value without any code.
 OF_THE_FRONT_END = {"range", "static_range", "Tensor.shape", "Tensor.dtype", "Tensor.numel"}
 OF_THE_FRONT_END |= {"TensorDescriptor.dtype", "TensorDescriptor.block_shape"}
+OF_THE_FRONT_END |= {"TensorDescriptor.shape", "TensorDescriptor.strides"}
 # A method of the text that is an operator.
 AS_OPERATORS = {"Tensor.__getitem__": "operator.getitem"}
 OPERATORS = [

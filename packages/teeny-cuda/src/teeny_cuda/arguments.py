@@ -15,35 +15,42 @@ from teeny_cuda.codes import E1064, E1065, E1067, E1068
 from teeny_cuda.dtypes import DTYPES, require_dtype
 from teeny_cuda.interfaces import find_array
 from teeny_cuda.scalars import scalar_bits
+from teeny_cuda.tensormap import BYTES, TensorMap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from teeny_cuda.device import Device
     from teeny_cuda.found import Found
-    from teeny_macros.artifact import Param
+    from teeny_macros.artifact import Metadata, Param
 
 _SLOT = 8
 _POINTER = "Q"
+_LETTERS = {"pointer": _POINTER, "descriptor": f"{BYTES}s"}
 
 
 class Packer:
-    """The layout of one kernel's arguments: a slot of 8 bytes each.
+    """The layout of one kernel's arguments: a slot of 8 bytes each, of 128 for a tensor map.
 
     The table of their addresses.
     """
 
-    __slots__ = ("_cells", "_format", "params")
+    __slots__ = ("_cells", "_format", "_offsets", "params")
 
     def __init__(self, params: Sequence[Param]) -> None:
         self.params = tuple(params)
         letters = [
-            _POINTER if param.kind == "pointer" else require_dtype(param.dtype).letter
-            for param in self.params
+            _LETTERS.get(param.kind) or require_dtype(param.dtype).letter for param in self.params
         ]
         letters += [_POINTER, _POINTER]
+        sizes = [struct.calcsize(f"<{letter}") for letter in letters]
+        slots = [-(-size // _SLOT) * _SLOT for size in sizes]
+        self._offsets = [sum(slots[:at]) for at in range(len(slots))]
         self._format = struct.Struct(
-            "<" + "".join(f"{x}{_SLOT - struct.calcsize('<' + x)}x" for x in letters)
+            "<"
+            + "".join(
+                f"{x}{slot - size}x" for x, slot, size in zip(letters, slots, sizes, strict=True)
+            )
         )
         # The driver copies the arguments before a launch returns, so a thread reuses its cells.
         self._cells = threading.local()
@@ -61,9 +68,9 @@ class Packer:
     def cells(self) -> tuple[Any, Any]:
         """New memory for the values, and the table of their addresses."""
         data = ctypes.create_string_buffer(self._format.size)
-        count = self._format.size // _SLOT
         start = ctypes.addressof(data)
-        return data, (ctypes.c_void_p * count)(*range(start, start + count * _SLOT, _SLOT))
+        table = (ctypes.c_void_p * len(self._offsets))(*(start + at for at in self._offsets))
+        return data, table
 
     def pack_into(
         self, cells: tuple[Any, Any], values: Sequence[Any], global_scratch: int, profile: int
@@ -81,7 +88,7 @@ class Packer:
 
 
 def check_arguments(
-    device: Device, kernel: str, params: Sequence[Param], args: Sequence[Any]
+    device: Device, metadata: Metadata, args: Sequence[Any]
 ) -> tuple[list[Any], list[Found]]:
     """The values to pack for `args`, and what was found of the arrays among them.
 
@@ -89,15 +96,21 @@ def check_arguments(
         LaunchError: E1064 to E1069 and E1076; the message names the parameter, what it takes
             and what it got.
     """
+    params = metadata.params
     if len(args) != len(params):
         names = ", ".join(param.name for param in params)
-        raise E1064.error(kernel=kernel, wanted=len(params), found=len(args)).note(
+        raise E1064.error(kernel=metadata.kernel, wanted=len(params), found=len(args)).note(
             f"it takes {names}"
         )
     values: list[Any] = []
     arrays: list[Found] = []
+    maps = iter(metadata.descriptors)
     for param, value in zip(params, args, strict=True):
-        if param.kind != "pointer":
+        if param.kind == "descriptor":
+            found = _require_array(device, param, getattr(value, "base", value))
+            values.append(_tensor_map(device, value, *next(maps)))
+            arrays.append(found)
+        elif param.kind != "pointer":
             values.append(scalar_bits(param.name, require_dtype(param.dtype), value))
         elif value is None:
             values.append(0)
@@ -108,7 +121,22 @@ def check_arguments(
     return values, arrays
 
 
+def _tensor_map(device: Device, value: Any, box: tuple[int, ...], swizzle: int) -> bytes:
+    """The tensor map of a descriptor, as the compiled kernel reads it."""
+    made = TensorMap(
+        device,
+        value.base,
+        box,
+        swizzle=swizzle,
+        nan_fill=value.padding == "nan",
+        shape=value.shape,
+        strides=value.strides,
+    )
+    return made.to_bytes()
+
+
 def _require_array(device: Device, param: Param, value: Any) -> Found:
+    dtype = param.dtype.partition("[")[0]  # a descriptor's is followed by its tile
     found = find_array(value)
     if found is None:
         if hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
@@ -120,17 +148,17 @@ def _require_array(device: Device, param: Param, value: Any) -> Found:
         )
         raise E1065.error(name=param.name, wanted=_wanted(device, param), found=shown)
     info = found.info
-    if info.dtype != param.dtype:
+    if info.dtype != dtype:
         shown = (
             f"an array of {info.dtype}" if info.dtype else "an array of a dtype unknown to kernels"
         )
         error = E1065.error(name=param.name, wanted=_wanted(device, param), found=shown)
-        raise error.help(f"convert the array, or pass `tl.typed(array, {param.dtype})`")
+        raise error.help(f"convert the array, or pass `tl.typed(array, {dtype})`")
     if info.device != device.name and info.nbytes:
         raise E1067.error(name=param.name, found=info.device, wanted=device.name).help(
             f"copy the array, or launch on {info.device}"
         )
-    size = DTYPES[param.dtype].itemsize
+    size = DTYPES[dtype].itemsize
     if info.pointer % size:
         raise E1068.error(name=param.name, pointer=hex(info.pointer), size=size).help(
             "copy the array"
@@ -139,4 +167,5 @@ def _require_array(device: Device, param: Param, value: Any) -> Found:
 
 
 def _wanted(device: Device, param: Param) -> str:
-    return f"an array of {param.dtype} on {device.name}"
+    what = "a descriptor" if param.kind == "descriptor" else "an array"
+    return f"{what} of {param.dtype} on {device.name}"

@@ -14,6 +14,7 @@ from teeny_cuda.emit_parts import CONFIG_BYTES
 if TYPE_CHECKING:
     from teeny_cuda.module import Program
     from teeny_cuda.record import Record
+    from teeny_macros.artifact import Metadata
 
 _PREFIX = "CU_LAUNCH_ATTRIBUTE_"
 _SPREAD = 1  # CU_CLUSTER_SCHEDULING_POLICY_SPREAD
@@ -33,6 +34,16 @@ class Options(NamedTuple):
 
 
 PLAIN = Options()
+
+
+def with_own(options: Options, metadata: Metadata) -> Options:
+    """The options of a launch with those that the kernel asks for by itself."""
+    if not (metadata.launch_pdl or metadata.launch_cooperative_grid):
+        return options
+    return options._replace(
+        cooperative=options.cooperative or metadata.launch_cooperative_grid,
+        overlap=options.overlap or metadata.launch_pdl,
+    )
 
 
 class Attribute(NamedTuple):

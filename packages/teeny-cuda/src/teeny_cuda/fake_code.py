@@ -12,7 +12,9 @@ _NO_BINARY = 209
 _UNSUPPORTED_VERSION = 222
 
 _ENTRY = re.compile(r"\.entry\s+(\w+)\s*\((.*?)\)\s*(.*?)\{(.*?)\n\}", re.DOTALL)
-_PARAM = re.compile(r"\.param\s+\.([a-z]+)(\d+)[^,\[]*?(?:\[(\d+)\])?\s*(?:,|$)")
+_PARAM = re.compile(
+    r"\.param\s+(?:\.align\s+\d+\s+)?\.([a-z]+)(\d+)[^,\[]*?(?:\[(\d+)\])?\s*(?:,|$)"
+)
 _OPCODES = frozenset(
     (
         *(

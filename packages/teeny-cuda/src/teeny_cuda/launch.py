@@ -16,6 +16,7 @@ from teeny_cuda.config import (
     check_options,
     config_object,
     launch_attributes,
+    with_own,
 )
 from teeny_cuda.stream import order, stream_handle
 
@@ -51,9 +52,10 @@ def launch(
         ).help(f"load the artefact on {device.name} too")
     sizes = checked_grid(device, grid, metadata.num_ctas)
     function = program.function
-    values, arrays = check_arguments(device, metadata.kernel, metadata.params, args)
+    values, arrays = check_arguments(device, metadata, args)
     if 0 in sizes:
         return
+    options = with_own(options, metadata)
     if options is not PLAIN:
         check_options(program, options, sizes)
     handle, others = launch_streams(device, stream, arrays)

@@ -20,6 +20,7 @@ from teeny_cuda.config import (
     config_bytes,
     config_object,
     launch_attributes,
+    with_own,
 )
 from teeny_cuda.graph import CaptureStream
 from teeny_cuda.launch import Scratch, checked_grid, described, launch_streams
@@ -60,12 +61,12 @@ class Prepared:
     ) -> None:
         device, metadata = program.device, program.artifact.metadata
         self.program = program
-        self.options = options
+        options = self.options = with_own(options, metadata)
         self.sizes = checked_grid(device, grid, metadata.num_ctas)
         if options != PLAIN:
             check_options(program, options, self.sizes)
         program.function  # noqa: B018 - raises E1058 once unloaded
-        values, arrays = check_arguments(device, metadata.kernel, metadata.params, args)
+        values, arrays = check_arguments(device, metadata, args)
         self.stream, others = launch_streams(device, stream, arrays)
         for other in others:
             order(device.context, other, self.stream)
@@ -101,7 +102,7 @@ class Prepared:
                     f"it has {', '.join(names)}"
                 )
             changed[names.index(name)] = value
-        values, _ = check_arguments(self.program.device, metadata.kernel, metadata.params, changed)
+        values, _ = check_arguments(self.program.device, metadata, changed)
         self._args = changed
         self._pack(values)
         self._watch(changed)

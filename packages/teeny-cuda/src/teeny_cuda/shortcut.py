@@ -129,6 +129,8 @@ def _entry(call: Any, program: Program) -> Record | None:
     metadata, device = program.artifact.metadata, program.device
     if metadata.global_scratch_bytes or metadata.profile_scratch_bytes:
         return None  # memory of its own for every launch
+    if metadata.launch_pdl or metadata.launch_cooperative_grid:
+        return None
     addresses = driver_addresses(device.context)
     if addresses is None:
         return None

@@ -41,7 +41,7 @@ class TensorMap:
     `box` is the block that one copy moves, row-major as the array's shape. `swizzle` is the span in
     bytes in which shared memory is permuted (0, 32, 64, 128), `promotion` the least bytes to fetch
     into the L2 cache (0, 64, 128, 256). Elements outside of the array read as 0, or as NaN with
-    `nan_fill`.
+    `nan_fill`. `shape` and `strides` are in elements, the array's own where they are not given.
 
     Raises:
         LaunchError: E1085 for what the hardware cannot describe; the message says which rule.
@@ -59,6 +59,8 @@ class TensorMap:
         promotion: int = 128,
         element_strides: Sequence[int] | None = None,
         nan_fill: bool = False,
+        shape: Sequence[int] | None = None,
+        strides: Sequence[int] | None = None,
     ) -> None:
         found = find_array(array)
         if found is None or found.info.device != device.name:
@@ -67,7 +69,8 @@ class TensorMap:
         layout = layout_of(array)
         self.array = array
         self.dtype = dtype.name
-        self.shape, self.strides = layout.shape, layout.strides
+        self.shape = layout.shape if shape is None else tuple(shape)
+        self.strides = layout.strides if strides is None else tuple(strides)
         self.box = tuple(box)
         self.swizzle = swizzle
         steps = tuple(element_strides or (1,) * len(self.shape))

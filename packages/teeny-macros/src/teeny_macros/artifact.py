@@ -30,9 +30,9 @@ SUFFIXES = {
 
 
 class Param(NamedTuple):
-    """One run-time parameter: `kind` is `pointer` or `scalar`.
+    """One run-time parameter: `kind` is `pointer`, `scalar` or `descriptor`.
 
-    `dtype` is the element's or the scalar's name.
+    `dtype` is the element's or the scalar's name, and of a descriptor also the tile: `f16[64,64]`.
     """
 
     name: str
@@ -46,6 +46,8 @@ class Metadata(NamedTuple):
     For a CPU: `arena_bytes` of scratch memory for each thread, the estimated `work` of one program
     in nanoseconds (0: not known), the CPU `features` that the code needs, separated by commas.
     `written` names the pointers through which a program may write, where that is known.
+    For a GPU: `descriptors` has for each descriptor among `params` the box of its tensor map, in
+    elements, and the swizzle in bytes.
     """
 
     kernel: str
@@ -67,6 +69,9 @@ class Metadata(NamedTuple):
     work: int = 0
     features: str = ""
     written: tuple[str, ...] = ()
+    descriptors: tuple[tuple[tuple[int, ...], int], ...] = ()
+    launch_pdl: bool = False
+    launch_cooperative_grid: bool = False
     versions: tuple[tuple[str, str], ...] = ()
 
     def to_json(self) -> dict[str, object]:
@@ -87,6 +92,9 @@ class Metadata(NamedTuple):
         fields = {name: data[name] for name in cls._fields if name in data}
         fields["params"] = tuple(Param(**row) for row in data["params"])
         fields["written"] = tuple(data.get("written", ()))
+        fields["descriptors"] = tuple(
+            (tuple(box), swizzle) for box, swizzle in data.get("descriptors", ())
+        )
         fields["versions"] = tuple(sorted(data["versions"].items()))
         return cls(**fields)
 

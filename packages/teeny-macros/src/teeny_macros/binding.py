@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from teeny_macros.capture import SourceFunction
 from teeny_macros.codes import E1003, E1004, E1005, E1006, E1011, E1012
+from teeny_macros.descriptor import is_descriptor_class
 from teeny_macros.namespace import MISSING, dtype_name, literal_text, unwrap_constexpr
 from teeny_macros.resolve import python_dtype
 from teeny_macros.signature import CONST
@@ -44,6 +45,7 @@ class Form(Enum):
     TYPED = 5  # `f32(3)`: a number with a dtype of its own
     ITEM = 6  # a NumPy scalar
     ARRAY = 7  # an array, or nothing that a kernel can take
+    DESCRIPTOR = 8
 
 
 FORMS: dict[type, Form] = {
@@ -67,6 +69,8 @@ def form_of(kind: type) -> Form:
         found = Form.FLOAT
     elif any(base.__module__ == "numpy" and base.__name__ == "generic" for base in kind.__mro__):
         found = Form.ITEM
+    elif is_descriptor_class(kind):
+        found = Form.DESCRIPTOR
     else:
         found = Form.ARRAY
     FORMS[kind] = found

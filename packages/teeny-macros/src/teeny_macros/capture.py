@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 # Arguments of every launch; a parameter of one of these names could not be passed.
 RESERVED = frozenset(
-    {"num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "stream", "device"}
+    {
+        *("num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion"),
+        *("launch_pdl", "launch_cooperative_grid", "stream", "device"),
+    }
 )
 
 # Bits of `co_flags`, which importing `inspect` for would cost more than the rest of this package.

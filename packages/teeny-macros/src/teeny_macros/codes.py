@@ -184,6 +184,12 @@ E1028 = code(
     "`{kernel}` is not made for `{found}`, which `{by}` has",
     LaunchError,
 )
+E1029 = code(
+    "E1029",
+    "undescribable-array",
+    "`{name}` of `{kernel}` is no tensor descriptor: {reason}",
+    LaunchError,
+)
 E1040 = code(
     "E1040",
     "unknown-architecture",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from teeny_macros.capture import SourceFunction
 from teeny_macros.namespace import literal_text
-from teeny_macros.signature import POINTER
+from teeny_macros.signature import DESCRIPTOR, POINTER
 from teeny_macros.unit import DSL_MODULE, KERNEL_MODULE
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def entry_text(
         by_keyword = by_keyword or is_constant or parameter.passing == "keyword"
         plain = parameter.passing == "positional" or not by_keyword
         arguments.append(text if plain else f"{name}={text}")
-    attributes = [f"{name}={value!r}" for name, value in options._asdict().items()]
+    attributes = [f"{name}={value!r}" for name, value in options.named().items()]
     attributes.append(f"divisible_by_16={_names(divisible_by_16)}")
     attributes.append(f"equal_to_1={_names(equal_to_1)}")
     signature = ", ".join(f"{name}: {types[name].text}" for name in types)
@@ -80,7 +80,7 @@ def entry_text(
 
 
 def _annotation_root(type_: Type) -> str:
-    return "Ptr" if type_.kind == POINTER else type_.dtype
+    return {POINTER: "Ptr", DESCRIPTOR: "TensorDescriptor"}.get(type_.kind, type_.dtype)
 
 
 def _import(module: str, name: str, local: str) -> str:

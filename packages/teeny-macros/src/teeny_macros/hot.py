@@ -167,6 +167,8 @@ def _describe(
     """A call as its device must check it again; None when it cannot be checked so simply."""
     from teeny_macros.launch import evaluate_grid
 
+    if found.described:
+        return None  # its arguments are more than those of the call
     places = {at: number for number, at in enumerate(found.run)}
     arguments: list[HotArgument] = []
     for at, value in enumerate(args):

@@ -12,7 +12,7 @@ from teeny_macros.codes import E1005, E1026
 from teeny_macros.entry import entry_point_name, entry_text
 from teeny_macros.namespace import MISSING, literal_text
 from teeny_macros.resolve import INTEGERS, Type
-from teeny_macros.signature import POINTER, Parameter
+from teeny_macros.signature import POINTER, SCALAR, Parameter
 from teeny_macros.source import SourceMap
 from teeny_macros.unit import ENTRY_MODULE, KERNEL_MODULE, Unit, UnitModule
 
@@ -156,7 +156,8 @@ class KernelInstance(Generic[P]):
         for name in sorted(divisible | ones):
             kind = types.get(name)
             fits = kind is not None and (
-                kind.dtype in INTEGERS if kind.kind != POINTER else name not in ones
+                (kind.kind == SCALAR and kind.dtype in INTEGERS)
+                or (kind.kind == POINTER and name not in ones)
             )
             if not fits:
                 raise E1005.error(kernel=self.name, name=name).help(

@@ -180,6 +180,8 @@ class Kernel(SourceFunction, Generic[P]):
         num_ctas: int | None = None,
         maxnreg: int | None = None,
         enable_fp_fusion: bool | None = None,
+        launch_pdl: bool | None = None,
+        launch_cooperative_grid: bool | None = None,
     ) -> Kernel[P]:
         """The same kernel with other launch options.
 
@@ -191,6 +193,8 @@ class Kernel(SourceFunction, Generic[P]):
             "num_ctas": num_ctas,
             "maxnreg": maxnreg,
             "enable_fp_fusion": enable_fp_fusion,
+            "launch_pdl": launch_pdl,
+            "launch_cooperative_grid": launch_cooperative_grid,
         }
         changed = {name: value for name, value in given.items() if value is not None}
         return Kernel(self.captured, self._shared, self._options.changed(changed))
@@ -351,7 +355,7 @@ class Kernel(SourceFunction, Generic[P]):
             if isinstance(element, Array):
                 if element.aligned and name not in self._shared.not_aligned:
                     divisible.append(name)
-            elif type_.dtype in INTEGERS and type_.dtype != "i1":
+            elif type_.kind == "scalar" and type_.dtype in INTEGERS and type_.dtype != "i1":
                 if element.one:
                     ones.append(name)
                 elif element.divisible and name not in self._shared.not_aligned:
@@ -412,6 +416,8 @@ def kernel(
     num_ctas: int = ...,
     maxnreg: int | None = ...,
     enable_fp_fusion: bool = ...,
+    launch_pdl: bool = ...,
+    launch_cooperative_grid: bool = ...,
 ) -> Callable[[Callable[P, None]], Kernel[P]]: ...
 def kernel(function: Any = None, /, **options: Any) -> Any:
     """Capture a function as a kernel.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from teeny_macros import binding, devices, env
 from teeny_macros.binding import Array, Number
 from teeny_macros.codes import E1010, E1012, E1014, E1015, E1016, E1017, E1019, E1020, E1021
+from teeny_macros.descriptor import Described, check, expanded
 from teeny_macros.hot import Home
 from teeny_macros.resolve import (
     FLOATS,
@@ -23,16 +24,18 @@ from teeny_macros.resolve import (
     checked_constant,
     python_dtype,
 )
-from teeny_macros.signature import CONST, POINTER, SCALAR
+from teeny_macros.signature import CONST, DESCRIPTOR, POINTER, SCALAR
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from teeny_macros.artifact import Param
     from teeny_macros.diagnostics import TeenyError
     from teeny_macros.instance import KernelInstance
     from teeny_macros.kernel import Kernel
     from teeny_macros.options import LaunchOptions
     from teeny_macros.protocol import Device, Grid
+    from teeny_macros.resolve import Type
     from teeny_macros.signature import Parameter
 
 _HOMES = 64
@@ -67,12 +70,13 @@ class Launcher:
 class _Program:
     """An instance on a device: compiled and loaded when it first has work."""
 
-    __slots__ = ("device", "instance", "loaded", "lock")
+    __slots__ = ("device", "instance", "loaded", "lock", "params")
 
     def __init__(self, instance: KernelInstance[...], device: Device) -> None:
         self.instance = instance
         self.device = device
         self.loaded: Any = None
+        self.params: tuple[Param, ...] = ()
         self.lock = threading.Lock()
 
     def load(self) -> Any:
@@ -82,6 +86,7 @@ class _Program:
                 artifact = devices.compiler()(self.instance, self.device.target)
                 if getattr(artifact, "source_map", None) is None:
                     artifact.source_map = self.instance.source_map
+                self.params = artifact.metadata.params
                 self.loaded = self.device.load(artifact)
         return self.loaded
 
@@ -89,12 +94,13 @@ class _Program:
 class Prepared:
     """What one combination of arguments led to."""
 
-    __slots__ = ("launches", "meta", "narrow", "pin", "program", "run")
+    __slots__ = ("described", "launches", "meta", "narrow", "pin", "program", "run")
 
     def __init__(self, program: _Program, names: Sequence[str], pin: Any) -> None:
         specialization = program.instance.specialization
         types = dict(specialization.types)
         self.program = program
+        self.described = any(type_.kind == DESCRIPTOR for type_ in types.values())
         self.pin = pin  # keeps alive what the key knows by its `id`
         self.run = tuple(at for at, name in enumerate(names) if name in types)
         self.meta = {**dict(specialization.constants), **program.instance.options._asdict()}
@@ -190,7 +196,11 @@ class LaunchSite:
         loaded = program.loaded
         if loaded is None:
             loaded = program.load()
-        program.device.launch(loaded, size, [values[at] for at in found.run], stream=stream)
+        arguments = [values[at] for at in found.run]
+        if found.described:
+            names = [self.parameters[at].name for at in found.run]
+            arguments = expanded(program.params, names, arguments)
+        program.device.launch(loaded, size, arguments, stream=stream)
         return found, values
 
     def read(
@@ -226,6 +236,13 @@ class LaunchSite:
                     self.reject_places(values, at, place, info.device)
             elif form is _NONE:
                 key.append(None)
+            elif form is _DESCRIPTOR:
+                found, where = self.described(at, value)
+                key.append(tuple(found))
+                if place is None:
+                    place = where
+                elif place != where:
+                    self.reject_places(values, at, place, where)
             else:
                 value, element = binding.number_key(value, form)
                 if action == 1 and not element.typed:
@@ -234,6 +251,16 @@ class LaunchSite:
                 key.append(tuple(element))
         key[2] = place
         return tuple(key), place
+
+    def described(self, at: int, value: Any) -> tuple[Described, str]:
+        """What a launch reads of a descriptor, and where its array is."""
+        base = value.base
+        info = devices.describe(base)
+        if info is None:
+            base, info = self.unwrapped(at, base)
+        name = self.parameters[at].name
+        block = check(self.name, name, value, info)
+        return Described(info.dtype, block, info.readonly), info.device
 
     def unwrapped(self, at: int, value: Any) -> tuple[Any, Any]:
         """The array inside a `tl.typed(...)` that no device knows, with its dtype."""
@@ -288,6 +315,7 @@ class LaunchSite:
         else:
             instance = self.instance
             self.check_fixed(instance, options, elements)
+            self.check_tiles(instance, types)
         self.check_writes(instance, elements)
         program = self.programs.setdefault((instance, chosen.name), _Program(instance, chosen))
         found = Prepared(program, list(elements), device)
@@ -305,6 +333,8 @@ class LaunchSite:
         """A part of a key as the `Array` or `Number` that it is."""
         if action == 0 or part is None:
             return part
+        if len(part) == len(Described._fields):
+            return Described(*part)
         return Array(*part) if len(part) == len(Array._fields) else Number(*part)
 
     def choose_device(self, values: list[Any], place: str | None, device: Any) -> Device:
@@ -327,7 +357,7 @@ class LaunchSite:
     def is_array(self, at: int, value: Any) -> bool:
         """Whether the argument is a run-time array."""
         kind: type[Any] = type(value)  # pyright: ignore[reportUnknownVariableType]
-        return self.actions[at] != 0 and binding.form_of(kind) is binding.Form.ARRAY
+        return self.actions[at] != 0 and binding.form_of(kind) in (_ARRAY, _DESCRIPTOR)
 
     def reject_places(self, values: list[Any], at: int, first: str, second: str) -> None:
         """Raise E1016: two arrays lie on two devices."""
@@ -350,7 +380,9 @@ class LaunchSite:
     def check_writes(self, instance: KernelInstance[...], elements: dict[str, Any]) -> None:
         """Raise E1020 for a read-only array that the kernel may write to."""
         readonly = {
-            name for name, found in elements.items() if isinstance(found, Array) and found.readonly
+            name
+            for name, found in elements.items()
+            if isinstance(found, (Array, Described)) and found.readonly
         }
         if not readonly:
             return
@@ -358,6 +390,14 @@ class LaunchSite:
             raise E1020.error(kernel=self.name, name=name).help(
                 "pass a writable array; a copy of a broadcast or a view of bytes is one"
             )
+
+    def check_tiles(self, instance: KernelInstance[...], types: dict[str, Type]) -> None:
+        """Raise E1012 for a descriptor of other tiles than those of the instance."""
+        for name, fixed in instance.specialization.types:
+            if fixed.block != types[name].block:
+                raise E1012.error(
+                    kernel=self.name, name=name, fixed=fixed.text, given=types[name].text
+                ).help("describe the array with the tiles of the instance")
 
     def check_fixed(
         self, instance: KernelInstance[...], options: LaunchOptions, elements: dict[str, Any]
@@ -390,7 +430,7 @@ class LaunchSite:
                     )
 
 
-_ARRAY, _NONE = binding.Form.ARRAY, binding.Form.NONE
+_ARRAY, _NONE, _DESCRIPTOR = binding.Form.ARRAY, binding.Form.NONE, binding.Form.DESCRIPTOR
 _ANY_FLOAT = Number("f32", typed=False)
 
 
@@ -399,13 +439,15 @@ def _fixed(parameter: Parameter, instance: KernelInstance[...]) -> Parameter:
     types = dict(instance.specialization.types)
     if parameter.name not in types:
         return parameter._replace(kind=CONST, variable=None, dtype=None)
-    kind, dtype = types[parameter.name]
+    kind, dtype, _ = types[parameter.name]
     return parameter._replace(kind=kind, dtype=dtype, variable=None)
 
 
 def _given(element: Any, value: Any) -> Given:
     if element is None:
         return Given(NONE)
+    if isinstance(element, Described):
+        return Given(DESCRIPTOR, element.dtype, block=element.block)
     if isinstance(element, Array):
         return Given(POINTER, element.dtype, foreign="" if element.dtype else _foreign(value))
     return Given(SCALAR, element.dtype, None if element.typed else value)

@@ -13,16 +13,29 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_WARPS = 32
+_OF_LAUNCHES = ("launch_pdl", "launch_cooperative_grid")
 
 
 class LaunchOptions(NamedTuple):
-    """Warps, blocks of a cluster, pipelining depth, register limit, fused multiply-add."""
+    """Warps, blocks of a cluster, pipelining depth, register limit, fused multiply-add.
+
+    `launch_pdl`: it may start while the kernel before it in the stream ends (`gdc_wait` waits for
+    that one). `launch_cooperative_grid`: all programs run at the same time. Both change nothing on
+    a CPU.
+    """
 
     num_warps: int = 4
     num_stages: int = 3
     num_ctas: int = 1
     maxnreg: int | None = None
     enable_fp_fusion: bool = True
+    launch_pdl: bool = False
+    launch_cooperative_grid: bool = False
+
+    def named(self) -> dict[str, Any]:
+        """By name; those of launches alone only where they are asked for."""
+        found = self._asdict()
+        return {name: found[name] for name in found if name not in _OF_LAUNCHES or found[name]}
 
     def changed(self, given: Mapping[str, Any]) -> LaunchOptions:
         """These options with those of `given` in their place.
@@ -47,7 +60,7 @@ def _fault(name: str, value: Any) -> str:
     """What is wrong with an option, empty when nothing is."""
     if name not in LaunchOptions._fields:
         return "there is no option of that name"
-    if name == "enable_fp_fusion":
+    if name in ("enable_fp_fusion", *_OF_LAUNCHES):
         return "" if isinstance(value, bool) else "it must be True or False"
     if name == "maxnreg" and value is None:
         return ""

@@ -23,7 +23,7 @@ from teeny_macros.codes import (
     E1028,
 )
 from teeny_macros.namespace import dsl_name, dtype_name, literal_text, unwrap_constexpr
-from teeny_macros.signature import CONST, POINTER, SCALAR, UNTYPED
+from teeny_macros.signature import CONST, DESCRIPTOR, POINTER, SCALAR, UNTYPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -48,26 +48,38 @@ NONE = "none"
 class Given(NamedTuple):
     """What was given for a run-time parameter.
 
-    `kind` is `pointer`, `scalar` or `none`; `dtype` of a Python number is the one it has without an
-    annotation, and `number` the number itself, which takes the dtype that the parameter asks for.
-    `foreign` is the dtype of an array in its library's words where kernels have no such dtype.
+    `kind` is `pointer`, `scalar`, `descriptor` or `none`; `dtype` of a Python number is the one it
+    has without an annotation, and `number` the number itself, which takes the dtype that the
+    parameter asks for. `foreign` is the dtype of an array in its library's words where kernels have
+    no such dtype, `block` the tile of a descriptor.
     """
 
     kind: str
     dtype: str = ""
     number: bool | int | float | None = None
     foreign: str = ""
+    block: tuple[int, ...] = ()
 
 
 class Type(NamedTuple):
-    """The type of a run-time parameter: `Ptr[f32]` is a pointer, `f32` a scalar."""
+    """The type of a run-time parameter: `Ptr[f32]` is a pointer, `f32` a scalar.
+
+    `block` is the tile that a descriptor moves.
+    """
 
     kind: str
     dtype: str
+    block: tuple[int, ...] = ()
 
     @property
     def text(self) -> str:
         """The annotation of the entry point."""
+        if self.kind == DESCRIPTOR:
+            return (
+                f"TensorDescriptor[{self.dtype}, {self.block}]"
+                if self.block
+                else (f"TensorDescriptor[{self.dtype}]")
+            )
         return f"Ptr[{self.dtype}]" if self.kind == POINTER else self.dtype
 
 
@@ -144,12 +156,12 @@ class Resolver:
                 else:
                     types[parameter.name] = declared
             elif found.kind == NONE:
-                if parameter.kind == SCALAR:
+                if parameter.kind in (SCALAR, DESCRIPTOR):
                     raise self.mistyped(parameter, "None", help_="only pointers may be None")
             elif found.number is not None:
                 types[parameter.name] = self.number(parameter, found)
             else:
-                types[parameter.name] = Type(found.kind, found.dtype)
+                types[parameter.name] = Type(found.kind, found.dtype, found.block)
         if lacking:
             names = ", ".join(f"`{name}`" for name in lacking)
             raise E1024.error(kernel=self.kernel, names=names).help(
@@ -165,6 +177,8 @@ class Resolver:
         """
         if parameter.kind == UNTYPED or parameter.dtype is None:
             return None
+        if parameter.kind == DESCRIPTOR:
+            return None  # its tile comes with the argument
         if parameter.variable is not None:
             bound = self.variables.get(parameter.dtype)
             return None if bound is None else Type(parameter.kind, bound[0])
@@ -176,8 +190,24 @@ class Resolver:
         error = E1007.error(name=parameter.name, kernel=self.kernel, wanted=wanted, found=found)
         return error.help(help_)
 
+    def undescribed(self, parameter: Parameter, found: Given) -> Exception:
+        """An array where a descriptor belongs, or the other way round."""
+        wanted = "an array" if parameter.kind == POINTER else f"a {parameter.kind}"
+        what = {POINTER: "an array", DESCRIPTOR: "a descriptor"}.get(found.kind, "a number")
+        error = E1007.error(name=parameter.name, kernel=self.kernel, wanted=wanted, found=what)
+        return error.help(
+            "make one of an array: `tl.tensor_descriptor(array, block_shape=(64, 64))`"
+            if parameter.kind == DESCRIPTOR
+            else "pass the array itself"
+        )
+
     def bind_typed(self, parameter: Parameter, found: Given) -> None:
         """Check what has a dtype of its own against the annotation."""
+        if DESCRIPTOR in (parameter.kind, found.kind) and parameter.kind not in (
+            UNTYPED,
+            found.kind,
+        ):
+            raise self.undescribed(parameter, found)
         if parameter.kind == POINTER and found.kind == SCALAR:
             raise E1014.error(
                 name=parameter.name, kernel=self.kernel, found=f"a `{found.dtype}`"
@@ -210,6 +240,8 @@ class Resolver:
     def number(self, parameter: Parameter, found: Given) -> Type:
         """The type of a parameter that was given a Python number."""
         value = found.number
+        if parameter.kind == DESCRIPTOR:
+            raise self.undescribed(parameter, found)
         if parameter.kind == POINTER:
             shown = f"the number {value!r}"
             raise E1014.error(name=parameter.name, kernel=self.kernel, found=shown).help(
@@ -257,7 +289,7 @@ def bound_fault(variable: TypeVar, dtype: str) -> str:
 
 
 def given_type(value: Any) -> Given | None:
-    """What a type given to `instantiate` says: `Ptr[f32]`, `f32` or None.
+    """What a type given to `instantiate` says: `Ptr[f32]`, `f32`, a descriptor's type, or None.
 
     None for anything else.
     """
@@ -266,6 +298,9 @@ def given_type(value: Any) -> Given | None:
     dtype = dtype_name(value)
     if dtype is not None:
         return Given(SCALAR, dtype)
+    block = getattr(value, "block_shape", None)
+    if type(block) is tuple and type(value).__name__ == "DescriptorType":
+        return Given(DESCRIPTOR, value.dtype, block=block)
     if dsl_name(getattr(value, "__origin__", None)) == "Ptr":
         element = dtype_name(value.__args__[0])
         return None if element is None else Given(POINTER, element)

@@ -28,16 +28,17 @@ if TYPE_CHECKING:
     from teeny_macros.source import Span
 
 POINTER, SCALAR, CONST, UNTYPED = "pointer", "scalar", "const", "untyped"
+DESCRIPTOR = "descriptor"
 _TUNED = "Auto"  # the class of what `tl.auto()` returns
 
 
 class Parameter(NamedTuple):
     """One parameter of a kernel.
 
-    `kind` is `pointer`, `scalar`, `const` or `untyped`. `dtype` is a dtype's name (`f32`) or that
-    of a type variable for pointers and scalars, the Python type's name (`int`) for a `Const[int]`,
-    else None. `default` is MISSING without a default. `variable` is the type variable that `dtype`
-    names.
+    `kind` is `pointer`, `scalar`, `descriptor`, `const` or `untyped`. `dtype` is a dtype's name
+    (`f32`) or that of a type variable for pointers, scalars and descriptors, the Python type's name
+    (`int`) for a `Const[int]`, else None. `default` is MISSING without a default. `variable` is the
+    type variable that `dtype` names.
     """
 
     name: str
@@ -180,7 +181,9 @@ def _form(annotation: Any) -> _Form:
     if name in ("constexpr", "Const"):
         return _Form(CONST)
     if name == "Ptr":
-        return _pointer(annotation)
+        return _pointer(annotation, "Ptr", POINTER)
+    if name == "TensorDescriptor":
+        return _pointer(annotation, name, DESCRIPTOR)
     arguments = getattr(annotation, "__args__", None)
     if arguments and (origin is None or not isinstance(origin, type)) and name is None:
         return _union(arguments)
@@ -189,18 +192,21 @@ def _form(annotation: Any) -> _Form:
     return _Form(UNTYPED)
 
 
-def _pointer(annotation: Any) -> _Form:
+def _pointer(annotation: Any, name: str, kind: str) -> _Form:
+    """`Ptr[f32]`, `Ptr[D]`, `TensorDescriptor[f16, R2]`."""
     arguments = getattr(annotation, "__args__", ())
     if not arguments:
-        return _Form(POINTER)
+        return _Form(kind)
     element = arguments[0]
+    if element is Any:
+        return _Form(kind)
     if isinstance(element, TypeVar):
-        return _Form(POINTER, element.__name__, element)
+        return _Form(kind, element.__name__, element)
     dtype = dtype_name(element)
     if dtype is None:
         shown = getattr(element, "__name__", repr(element))
-        raise _Unsupported(f"`Ptr[{shown}]`, but `{shown}` is no dtype of the kernel language")
-    return _Form(POINTER, dtype)
+        raise _Unsupported(f"`{name}[{shown}]`, but `{shown}` is no dtype of the kernel language")
+    return _Form(kind, dtype)
 
 
 def _union(options: tuple[Any, ...]) -> _Form:

@@ -9,9 +9,17 @@ from __future__ import annotations
 from typing import Any
 
 from teeny_triton._surface import MODULES, __all__
-from teeny_triton.host import Const, DeviceArray, auto, constexpr, typed
+from teeny_triton.host import (
+    Const,
+    DeviceArray,
+    auto,
+    constexpr,
+    descriptor_type,
+    tensor_descriptor,
+    typed,
+)
 
-_ = (Const, DeviceArray, auto, constexpr, typed)
+_ = (Const, DeviceArray, auto, constexpr, descriptor_type, tensor_descriptor, typed)
 
 
 # Views of this flat module: `tl.math.exp` is `tl.exp`.

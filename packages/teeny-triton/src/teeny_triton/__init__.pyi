@@ -7,7 +7,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # mypy: disable-error-code="empty-body, override, overload-overlap, misc"
 # pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
 # pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
-from teeny_triton.host import Const as Const, DeviceArray as DeviceArray, auto as auto, constexpr as constexpr, typed as typed
+from teeny_triton.host import Const as Const, DeviceArray as DeviceArray, auto as auto, constexpr as constexpr, descriptor_type as descriptor_type, tensor_descriptor as tensor_descriptor, typed as typed
 from teeny_triton.triton.atomic import (
     atomic_add as atomic_add,
     atomic_max as atomic_max,
@@ -106,6 +106,8 @@ from teeny_triton.triton.hints import (
     max_contiguous as max_contiguous,
     max_constancy as max_constancy,
     assume as assume,
+    gdc_wait as gdc_wait,
+    gdc_launch_dependents as gdc_launch_dependents,
     debug_barrier as debug_barrier,
     inline_asm_elementwise as inline_asm_elementwise,
     swizzle2d as swizzle2d,
@@ -482,6 +484,7 @@ __all__ = [
     "cyl_bessel_i0",
     "cyl_bessel_i1",
     "debug_barrier",
+    "descriptor_type",
     "device_assert",
     "device_print",
     "div_rd",
@@ -577,6 +580,8 @@ __all__ = [
     "fmod",
     "full",
     "gather",
+    "gdc_launch_dependents",
+    "gdc_wait",
     "hadd",
     "hiloint2double",
     "histogram",
@@ -710,6 +715,7 @@ __all__ = [
     "swizzle2d",
     "tan",
     "tanh",
+    "tensor_descriptor",
     "tgamma",
     "to_tensor",
     "topk",

@@ -8,6 +8,8 @@ from teeny_triton.codes import E0011, E0012
 from teeny_triton.triton import dtypes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from teeny_triton.scalar import Scalar
 
 _T = TypeVar("_T")
@@ -99,6 +101,84 @@ def typed(array: Any, dtype: type[Scalar] | None = None) -> DeviceArray[Any]:
             f"convert the array first, or pass the dtype of {known} bytes that it holds"
         )
     return DeviceArray(array, dtype.name)
+
+
+class DescriptorType:
+    """The type of a descriptor parameter, for `instantiate`: a dtype's name and the tile."""
+
+    __slots__ = ("block_shape", "dtype")
+
+    def __init__(self, dtype: str, block_shape: tuple[int, ...]) -> None:
+        self.dtype = dtype
+        self.block_shape = block_shape
+
+    def __repr__(self) -> str:
+        return f"DescriptorType({self.dtype}, {self.block_shape})"
+
+
+def descriptor_type(dtype: type[Scalar], block_shape: Sequence[int]) -> Any:
+    """The type of a descriptor of `dtype` with tiles of `block_shape`, for `instantiate`."""
+    return DescriptorType(dtype.name, tuple(block_shape))
+
+
+class HostDescriptor:
+    """A tensor descriptor as an argument of a launch: see `tensor_descriptor`."""
+
+    __slots__ = ("base", "block_shape", "padding", "shape", "strides")
+
+    def __init__(
+        self,
+        base: Any,
+        shape: tuple[int, ...],
+        strides: tuple[int, ...],
+        block_shape: tuple[int, ...],
+        padding: str,
+    ) -> None:
+        self.base = base
+        self.shape = shape
+        self.strides = strides
+        self.block_shape = block_shape
+        self.padding = padding
+
+    def __repr__(self) -> str:
+        return f"HostDescriptor({list(self.shape)} in tiles of {list(self.block_shape)})"
+
+
+def tensor_descriptor(
+    array: Any,
+    block_shape: Sequence[int],
+    shape: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+    padding: str = "zero",
+) -> Any:
+    """Describe an array to a kernel whose parameter is a `TensorDescriptor`.
+
+    `block_shape` is the tile that one load or store moves. `shape` and `strides` are in elements,
+    those of the array where they are left out; the array and all strides but the last, which is 1,
+    are multiples of 16 bytes. What a tile has outside is read as zero, or as NaN with
+    `padding="nan"`, and not written.
+    """
+    inner = getattr(array, "array", array) if isinstance(array, DeviceArray) else array
+    sides = tuple(inner.shape if shape is None else shape)
+    steps = _strides(inner, sides) if strides is None else tuple(strides)
+    return HostDescriptor(array, sides, steps, tuple(block_shape), padding)
+
+
+def _strides(array: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of an array in elements; of one that does not tell, as if it had no gaps."""
+    if callable(getattr(array, "stride", None)):  # torch
+        return tuple(array.stride())
+    interface = getattr(array, "__array_interface__", None)
+    interface = interface or getattr(array, "__cuda_array_interface__", None) or {}
+    if interface.get("strides") is not None:
+        size = int(interface["typestr"].lstrip("<>|=")[1:])
+        return tuple(step // size for step in interface["strides"])
+    found: list[int] = []
+    step = 1
+    for side in reversed(shape):
+        found.append(step)
+        step *= max(side, 1)
+    return tuple(reversed(found))
 
 
 class Auto:

@@ -2,7 +2,8 @@
 # mypy: disable-error-code="overload-overlap"
 # pyright: reportInvalidTypeVarUse=false
 
-from typing import Annotated, Any, TypeAlias, TypeVar, overload
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,7 @@ from teeny_triton.triton.dtypes import (
     u32,
     u64,
 )
-from teeny_triton.triton.types import Inv, Ptr
+from teeny_triton.triton.types import Inv, Ptr, TensorDescriptor
 
 _T = TypeVar("_T")
 Const = Annotated[_T, "const"]  # Const[int] *is* int for a checker
@@ -73,5 +74,23 @@ def typed(array: npt.NDArray[np.uint32], dtype: None = None) -> DeviceArray[u32]
 def typed(array: npt.NDArray[np.uint64], dtype: None = None) -> DeviceArray[u64]: ...
 @overload
 def typed(array: object, dtype: type[E]) -> DeviceArray[E]: ...
+def tensor_descriptor(
+    array: object,
+    block_shape: Sequence[int],
+    shape: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+    padding: Literal["zero", "nan"] = "zero",
+) -> TensorDescriptor[Any, Any]:
+    """Describe an array to a kernel whose parameter is a `TensorDescriptor`.
+
+    `block_shape` is the tile that one load or store moves. `shape` and `strides` are in elements,
+    those of the array where they are left out; the array and all strides but the last, which is 1,
+    are multiples of 16 bytes. What a tile has outside is read as zero, or as NaN with
+    `padding="nan"`, and not written.
+    """
+
+def descriptor_type(dtype: type[Any], block_shape: Sequence[int]) -> type[Any]:
+    """The type of a descriptor of `dtype` with tiles of `block_shape`, for `instantiate`."""
+
 def auto() -> Any:
     """Default of a compile-time parameter whose value a tuner chooses."""

@@ -22,6 +22,7 @@ from teenyc.codes import E0199, E0701, E0709, E0710
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from teeny_macros.target import Target
     from teeny_macros.unit import Unit
     from teenyc.backend.cpu.compile import Native
     from teenyc.backend.gpu.child import Child, Outcome
@@ -159,7 +160,7 @@ def _compile(
 ) -> Result:
     triton = find_triton() if needs_back_end(options) else None
     keep = options.assertions or options.target.kind != "cuda"
-    module = _lower(unit, timer, after, assertions=keep, pointers_only=options.target.kind == "cpu")
+    module = _lower(unit, timer, after, options.target, assertions=keep)
     if options.target.kind == "cuda":
         require_hardware(module, options.target.arch)
     texts: dict[str, str] = {}
@@ -226,9 +227,9 @@ def _lower(
     unit: Unit,
     timer: Timer,
     after: Callable[[str, Module], None] | None,
+    target: Target,
     *,
     assertions: bool,
-    pointers_only: bool = False,
 ) -> Module:
     with timer.step("load front end"), _our_bug("loading the front end", None):
         from teenyc import frontend, passes
@@ -249,12 +250,19 @@ def _lower(
     with timer.step("passes"), _our_bug("the passes", lambda: (done, module)):
         if not assertions:
             passes.drop_assertions(module)
-        if pointers_only:
-            from teenyc.passes.descriptors import lower_descriptors
-
-            lower_descriptors(module)
+        _lower_descriptors(module, target)
         passes.run(module, after=seen)
     return module
+
+
+def _lower_descriptors(module: Module, target: Target) -> None:
+    """Take descriptors from targets that do not have them; libtriton does so for older GPUs."""
+    from teenyc.passes.descriptors import lower_descriptors, lower_parameters
+
+    if target.kind == "cpu":
+        lower_descriptors(module)
+    elif target.kind != "cuda" or versions.arch_number(target.arch) < versions.FIRST_TMA_ARCH:
+        lower_parameters(module)
 
 
 @contextmanager
@@ -370,11 +378,14 @@ def _metadata(
         num_ctas=module.attributes["num_ctas"],
         ptx_version=ptx_version,
         fp_fusion=_fp_fusion(module, options),
+        launch_pdl=bool(module.attributes.get("launch_pdl")),
+        launch_cooperative_grid=bool(module.attributes.get("launch_cooperative_grid")),
         versions=_versions(triton),
     )
     if facts is None:
         return metadata
     return metadata._replace(
+        descriptors=tuple((tuple(box), swizzle) for box, swizzle in facts.descriptors),
         shared_bytes=facts.shared_bytes,
         global_scratch_bytes=facts.global_scratch_bytes,
         global_scratch_align=facts.global_scratch_align,

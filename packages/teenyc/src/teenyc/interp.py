@@ -25,8 +25,10 @@ def load(unit_text: str) -> InterpProgram:
     """Lower a unit that holds its DSL text. Raises the front end's errors and E0508."""
     from teenyc import passes
     from teenyc.frontend import lower_unit
+    from teenyc.passes.descriptors import lower_parameters
 
     module = lower_unit(parse(unit_text))
+    lower_parameters(module)
     passes.run(module)
     return InterpProgram(module)
 

@@ -85,6 +85,13 @@ class PointerDType(NamedTuple):
         return self.name
 
 
+class DescriptorKind(NamedTuple):
+    """The type of a descriptor made on the host: its dtype, and the tiles it moves."""
+
+    dtype: DType
+    block: tuple[int, ...]
+
+
 AnyDType = DType | PointerDType
 
 

@@ -23,12 +23,13 @@ at = r[:, None] * 32 + r[None, :]
 """
 # One kernel for each row of the table: the dtype that it reads and its last line.
 KERNELS = {
+    "waiting for the grid before (`gdc_wait`, `gdc_launch_dependents`)": ("f32", "tl.gdc_wait()"),
     "f8e4m3 arithmetic": ("f32", "tl.store(y_ptr, tl.max(tl.load(x_ptr + at).to(f8e4m3)))"),
     "`dot` of i8": ("i8", "tl.store(y_ptr + at, tl.dot(tl.load(x_ptr + at), tl.load(x_ptr + at)))"),
 }
 
 
-def unit_of(what: str) -> Unit:
+def unit_of(what: str, num_ctas: int = 1) -> Unit:
     from teeny_triton.triton_lang import TRITON, TRITON_SHA
 
     dtype, last = KERNELS[what]
@@ -38,7 +39,8 @@ def unit_of(what: str) -> Unit:
     )
     entry = (
         "from kernel import k\nfrom teeny_triton import Ptr, f32, i8\n"
-        "@entry_point(num_warps=4, num_stages=3, num_ctas=1, maxnreg=None, enable_fp_fusion=True)\n"
+        f"@entry_point(num_warps=4, num_stages=3, num_ctas={num_ctas}, maxnreg=None, "
+        "enable_fp_fusion=True, launch_pdl=True)\n"
         f"def k_entry_point(x_ptr: Ptr[{dtype}], y_ptr: Ptr[f32]) -> None:\n    k(x_ptr, y_ptr)\n"
     )
     modules = (UnitModule("kernel", kernel), UnitModule("entry", entry))
@@ -46,7 +48,7 @@ def unit_of(what: str) -> Unit:
 
 
 def test_every_row_has_a_kernel_here() -> None:
-    assert [row.what for row in HARDWARE] == list(KERNELS)
+    assert {row.what for row in HARDWARE} == set(KERNELS)
     assert all(row.first in ARCH_FLOOR for row in HARDWARE)
 
 
@@ -73,3 +75,24 @@ def test_the_first_architecture_has_it(row: object, tmp_path: Path) -> None:
     text = unit_of(row.what).render()  # type: ignore[attr-defined]
     result = compile_text(text, options, folder=str(tmp_path))
     assert ".entry" in result.texts["ptx"]
+
+
+def test_a_cluster_is_refused_where_there_are_none() -> None:
+    text = unit_of("`dot` of i8", num_ctas=2).render()
+    with pytest.raises(CompileError) as caught:
+        compile_text(text, Options(Target.cuda("sm_80"), ("mlir",)))
+    (found,) = caught.value.diagnostics
+    assert found.code == "E0713"
+    assert "num_ctas=2" in found.message
+
+
+@pytest.mark.accept
+def test_clusters_and_dependent_launches_are_in_ptx_and_metadata(tmp_path: Path) -> None:
+    text = unit_of("waiting for the grid before (`gdc_wait`, `gdc_launch_dependents`)", 2).render()
+    for arch in ("sm_90", "sm_100"):
+        result = compile_text(text, Options(Target.cuda(arch), ("ptx",)), folder=str(tmp_path))
+        ptx = result.texts["ptx"]
+        assert "griddepcontrol.wait" in ptx
+        assert ".reqnctapercluster 2" in ptx or ".explicitcluster" in ptx
+        assert (result.metadata.num_ctas, result.metadata.launch_pdl) == (2, True)
+        assert not result.metadata.launch_cooperative_grid

@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from teenyc.interp import InterpProgram
     from teenyc.ir.core import Module
 
-DTYPES = "i1, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, f8e4m3, f8e5m2"
+DTYPES = (
+    "i1, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, f8e4m3, f8e5m2, "
+    "TensorDescriptor"
+)
+# Commas outside of brackets.
+_SEPARATOR = re.compile(r",(?![^\[]*\])")
 _ATTRIBUTES = "num_warps=4, num_stages=3, num_ctas=1, maxnreg=None, enable_fp_fusion=True"
 
 
@@ -72,6 +77,6 @@ def kernel() -> Callable[..., Kernel]:
     """`kernel(params, body)`: params are separated by commas."""
 
     def make(params: str, body: str, name: str = "kernel_under_test") -> Kernel:
-        return Kernel(tuple(param.strip() for param in params.split(",")), body, name)
+        return Kernel(tuple(param.strip() for param in _SEPARATOR.split(params)), body, name)
 
     return make

@@ -157,6 +157,8 @@ tl.store(x_ptr + tl.max_contiguous(tl.load(x_ptr).to(i64) + o, [16]), 1.0)""",
         "o = tl.max_constancy(tl.arange(0, 16) // n, 4)\ntl.store(x_ptr + o, 1.0)",
     ),
     "assume": (X, "tl.assume(tl.program_id(0) < 8)\ntl.store(out_ptr, 1.0)"),
+    "gdc_wait": (X, "tl.gdc_wait()\ntl.store(out_ptr, 1.0)\ntl.extra.cuda.gdc_launch_dependents()"),
+    "gdc_launch_dependents": (X, "tl.gdc_launch_dependents()\ntl.store(out_ptr, 1.0)"),
     "debug_barrier": (X, "tl.store(out_ptr, 1.0)\ntl.debug_barrier()\ntl.store(out_ptr, 2.0)"),
     "inline_asm_elementwise": (
         "x_ptr: Ptr[i32], n: i32",
@@ -166,7 +168,8 @@ x = tl.inline_asm_elementwise("add.u32 $0, $1, $2;", "=r,r,r", [o, n], i32, True
 y, z = tl.inline_asm_elementwise(
     asm="mov.u32 $0, $2;\\n\\tmov.u32 $1, $2;", constraints="=r,=f,r", args=[x],
     dtype=(i32, f32), is_pure=False, pack=1)
-tl.store(x_ptr + o, y + z)""",
+clock = tl.inline_asm_elementwise("mov.u32 $0, %clock;", "=r", [], i32, False, 1)
+tl.store(x_ptr + o, y + z + clock)""",
     ),
     "swizzle2d": (
         INTS,

@@ -48,6 +48,26 @@ def assume(cond):
 
 
 @rule()
+def gdc_wait():
+    """Wait for the kernel before this one in the stream: its memory is written (sm_90 on).
+
+    Also `tl.extra.cuda.gdc_wait`. It matters where `launch_pdl=True` lets this one start early, and
+    does nothing elsewhere.
+    """
+    ...
+
+
+@rule()
+def gdc_launch_dependents():
+    """Let the kernel behind this one start, if it is launched with `launch_pdl=True` (sm_90 on).
+
+    Also `tl.extra.cuda.gdc_launch_dependents`. What the next one reads is there only once it has
+    called `gdc_wait`.
+    """
+    ...
+
+
+@rule()
 def debug_barrier():
     """Let all threads of the program wait for each other here."""
     ...

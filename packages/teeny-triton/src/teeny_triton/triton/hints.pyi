@@ -46,6 +46,20 @@ def max_constancy(input: PtrTensor[E, R], values: int | list[int] | tuple[int, .
 def assume(cond: i1 | bool) -> None:
     """Let the compiler take it that `cond`, a scalar, holds."""
 
+def gdc_wait() -> None:
+    """Wait for the kernel before this one in the stream: its memory is written (sm_90 on).
+
+    Also `tl.extra.cuda.gdc_wait`. It matters where `launch_pdl=True` lets this one start early, and
+    does nothing elsewhere.
+    """
+
+def gdc_launch_dependents() -> None:
+    """Let the kernel behind this one start, if it is launched with `launch_pdl=True` (sm_90 on).
+
+    Also `tl.extra.cuda.gdc_launch_dependents`. What the next one reads is there only once it has
+    called `gdc_wait`.
+    """
+
 def debug_barrier() -> None:
     """Let all threads of the program wait for each other here."""
 

@@ -131,6 +131,18 @@ class TensorDescriptor(Generic[E, R]):
         """The sides of a tile, known at compile time."""
         ...
 
+    @property
+    @rule(returns="tuple[i32, ...]")
+    def shape(self):
+        """The sides of the array, in elements."""
+        ...
+
+    @property
+    @rule(returns="tuple[i64, ...]")
+    def strides(self):
+        """The strides of the array, in elements."""
+        ...
+
     def load(self, offsets):
         """See `load_tensor_descriptor`."""
         return load_tensor_descriptor(self, offsets)

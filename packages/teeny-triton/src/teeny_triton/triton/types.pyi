@@ -115,6 +115,12 @@ class TensorDescriptor(Generic[E, R]):
     @property
     def block_shape(self) -> Sides:
         """The sides of a tile, known at compile time."""
+    @property
+    def shape(self) -> tuple[i32, ...]:
+        """The sides of the array, in elements."""
+    @property
+    def strides(self) -> tuple[i64, ...]:
+        """The strides of the array, in elements."""
     @overload
     def load(self: TensorDescriptor[E, R1], offsets: tuple[i32 | i64 | int]) -> Tensor[E, R1]:
         """See `load_tensor_descriptor`."""

@@ -28,7 +28,7 @@ from teenyc.frontend.subset import EXPRESSIONS as SUBSET
 from teenyc.frontend.subset import row_of
 from teenyc.frontend.suggest import suggest
 from teenyc.ir.opdef import HANDLERS
-from teenyc.types import DType, PointerDType
+from teenyc.types import DescriptorKind, DType, PointerDType
 from teenyc.values import EnumMember, RuntimeValue
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ def _subscript(context: Context, node: ast.Subscript) -> Any:
             return PointerDType(element)
         raise context.fail(E0106, node.slice, operator="Ptr[]", what=plain(element))
     if isinstance(owner, Class):
-        return owner
+        return _described(context, node.slice) if owner.name == "TensorDescriptor" else owner
     index = _index(context, node.slice)
     if isinstance(owner, RuntimeValue):
         arguments = {
@@ -272,6 +272,16 @@ def _subscript(context: Context, node: ast.Subscript) -> Any:
         raise context.fail(E0210, node.slice, what="the index of a tuple")
     only = index[0] if len(index) == 1 else index
     return evaluate(context, node, "[]", lambda a, b: a[b], owner, only)
+
+
+def _described(context: Context, node: ast.expr) -> DescriptorKind | Class:
+    """`TensorDescriptor[f16, (64, 64)]`; with a rank, as kernels are annotated, only the class."""
+    found = context.value(node)
+    if type(found) is tuple and len(found) == 2:
+        dtype, block = found
+        if isinstance(dtype, DType) and type(block) is tuple:
+            return DescriptorKind(dtype, block)
+    return Class("TensorDescriptor")
 
 
 def _index(context: Context, node: ast.expr) -> tuple[Any, ...]:

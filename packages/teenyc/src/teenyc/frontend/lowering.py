@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import teenyc.ops  # noqa: F401 - enters the handlers of all operations
 from teeny_macros.codes import I0000
@@ -21,13 +22,30 @@ from teenyc.frontend.stmt import run_body, run_function
 from teenyc.ir.core import Function as IRFunction
 from teenyc.ir.core import Module
 from teenyc.ops.control import TT_RETURN
-from teenyc.types import DType, PointerDType, ir_type
-from teenyc.values import RuntimeValue
+from teenyc.ops.descriptor import check_block
+from teenyc.types import (
+    I32,
+    I64,
+    DescriptorKind,
+    DescriptorType,
+    DType,
+    PointerDType,
+    ScalarType,
+    ir_type,
+)
+from teenyc.values import Descriptor, RuntimeValue
 
 if TYPE_CHECKING:
-    from teeny_macros.unit import Unit
+    from collections.abc import Sequence
 
-_ATTRIBUTES = ("num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion")
+    from teeny_macros.unit import Unit
+    from teenyc.ir.core import Value
+    from teenyc.types import IRType
+
+_ATTRIBUTES = (
+    *("num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion"),
+    *("launch_pdl", "launch_cooperative_grid"),
+)
 _HINTS = {"divisible_by_16": ("tt.divisibility", 16)}
 
 
@@ -108,28 +126,24 @@ def _lower_entry(context: Context, scope: ModuleScope, node: ast.FunctionDef) ->
     for name in _ATTRIBUTES:
         if name in attributes:
             module.attributes[name] = attributes[name]
-    dtypes: list[DType | PointerDType] = []
-    hints: list[dict[str, int]] = []
+    slots: list[Slot] = []
     for parameter in function.parameters:
-        dtype = _parameter_type(context, parameter.node)
-        dtypes.append(dtype)
-        kind = "pointer" if isinstance(dtype, PointerDType) else "scalar"
-        element = dtype.element if isinstance(dtype, PointerDType) else dtype
-        module.params.append((parameter.name, kind, element.name))
-        hints.append(
-            {
-                attribute: value
-                for hint, (attribute, value) in _HINTS.items()
-                if parameter.name in attributes.get(hint, ())
-            }
-        )
-    names = [parameter.name for parameter in function.parameters]
+        slots += _slots(parameter.name, _parameter_type(context, parameter.node))
+    module.params = [slot.param for slot in slots]
+    hints = [
+        {
+            attribute: value
+            for hint, (attribute, value) in _HINTS.items()
+            if slot.name in attributes.get(hint, ())
+        }
+        for slot in slots
+    ]
+    names = [slot.name for slot in slots]
     loc = scope.source.location(node, None)
-    entry = IRFunction(node.name, [ir_type(d) for d in dtypes], names, hints, loc)
+    entry = IRFunction(node.name, [slot.type for slot in slots], names, hints, loc)
     module.functions.append(entry)
     frame = Frame(scope, scope.source, function=function)
-    for name, arg, dtype in zip(names, entry.args, dtypes, strict=True):
-        frame.variables[name] = RuntimeValue(arg, dtype)
+    frame.variables.update(_variables(slots, entry.args))
     context.frame = frame
     context.builder.block = entry.body.block
     run_function(context, function)
@@ -137,6 +151,60 @@ def _lower_entry(context: Context, scope: ModuleScope, node: ast.FunctionDef) ->
         raise TooMany
     context.at(node).emit(TT_RETURN, results=())
     return module
+
+
+class Slot(NamedTuple):
+    """One argument of the entry point in the IR; a descriptor takes several, itself the first."""
+
+    name: str
+    dtype: DType | PointerDType
+    block: tuple[int, ...] = ()
+
+    @property
+    def type(self) -> IRType:
+        """Its type in the IR."""
+        if not self.block:
+            return ir_type(self.dtype)
+        assert isinstance(self.dtype, DType)
+        return DescriptorType(self.block, ScalarType(self.dtype.mlir), self.dtype.is_signed)
+
+    @property
+    def param(self) -> tuple[str, str, str]:
+        """Its row in the metadata."""
+        if self.block:
+            return self.name, "descriptor", f"{self.dtype}[{','.join(map(str, self.block))}]"
+        if isinstance(self.dtype, PointerDType):
+            return self.name, "pointer", self.dtype.element.name
+        return self.name, "scalar", self.dtype.name
+
+
+def _slots(name: str, type_: DType | PointerDType | DescriptorKind) -> list[Slot]:
+    """As Triton passes them: the descriptor, its sides as i32, its strides as i64."""
+    if not isinstance(type_, DescriptorKind):
+        return [Slot(name, type_)]
+    axes = range(len(type_.block))
+    sides = [Slot(f"{name}.shape.{axis}", I32) for axis in axes]
+    return [
+        Slot(name, type_.dtype, type_.block),
+        *sides,
+        *(Slot(f"{name}.stride.{axis}", I64) for axis in axes),
+    ]
+
+
+def _variables(slots: Sequence[Slot], args: Sequence[Value]) -> dict[str, Any]:
+    """The parameters by name."""
+    found: dict[str, Any] = {}
+    pairs = iter(zip(slots, args, strict=True))
+    for slot, arg in pairs:
+        if not slot.block:
+            found[slot.name] = RuntimeValue(arg, slot.dtype)
+            continue
+        rank = len(slot.block)
+        rest = [RuntimeValue(a, s.dtype) for s, a in islice(pairs, 2 * rank)]
+        assert isinstance(slot.dtype, DType)
+        sides, strides = tuple(rest[:rank]), tuple(rest[rank:])
+        found[slot.name] = Descriptor(arg, slot.dtype, slot.block, sides, strides)
+    return found
 
 
 def _read_attributes(context: Context, node: ast.FunctionDef) -> dict[str, Any]:
@@ -155,9 +223,13 @@ def _read_attributes(context: Context, node: ast.FunctionDef) -> dict[str, Any]:
     return found
 
 
-def _parameter_type(context: Context, arg: ast.arg) -> DType | PointerDType:
+def _parameter_type(context: Context, arg: ast.arg) -> DType | PointerDType | DescriptorKind:
     if arg.annotation is not None:
         dtype = context.value(arg.annotation)
         if isinstance(dtype, (DType, PointerDType)):
+            return dtype
+        if isinstance(dtype, DescriptorKind):
+            builder = context.at(arg.annotation)
+            check_block(builder, "block_shape", dtype.dtype, dtype.block)
             return dtype
     raise context.fail(E0214, arg, reason=f"parameter `{arg.arg}` has no concrete type")

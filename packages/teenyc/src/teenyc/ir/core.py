@@ -153,7 +153,8 @@ class Module:
     """One compiled unit: its public function is the entry point.
 
     `attributes` are the launch attributes of the unit (num_warps, num_stages, num_ctas, maxnreg,
-    enable_fp_fusion); `params` the run-time parameters as (name, kind, dtype name).
+    enable_fp_fusion, and those of launches alone); `params` the run-time parameters as (name, kind,
+    dtype name).
     """
 
     __slots__ = ("attributes", "functions", "kernel", "params")

@@ -292,14 +292,8 @@ def _make_tensor_descriptor(
         raise b.fail(E0501, arg="base", op="make_tensor_descriptor", type=pointer.describe()).help(
             "give it the array's own pointer, a scalar, to numbers"
         )
-    block = check_shape(b, block_shape, "block_shape")
+    block = check_block(b, "block_shape", dtype, block_shape)
     rank = len(block)
-    if not 1 <= rank <= 5:
-        raise _misfit(b, "block_shape", f"{rank} sides").help("a descriptor has 1 to 5 sides")
-    if block[-1] * dtype.itemsize < _LEAST_BYTES:
-        raise _misfit(
-            b, "block_shape", f"{block[-1] * dtype.itemsize} bytes along the last side"
-        ).help(f"the last side has at least {_LEAST_BYTES // dtype.itemsize} elements of {dtype}")
     if type(strides) is tuple and strides and strides[-1] != 1:
         raise _misfit(b, "strides", f"{describe(strides[-1])} along the last side").help(
             "the last stride is the literal 1: elements lie side by side"
@@ -312,6 +306,19 @@ def _make_tensor_descriptor(
     attrs = {"block": block, "nan": nan, "signed": dtype.is_signed}
     handle = b.emit(MAKE, operands, attrs=attrs).result
     return Descriptor(handle, dtype, block, sides, steps)
+
+
+def check_block(b: Builder, arg: str, dtype: DType, given: object) -> tuple[int, ...]:
+    """The sides of a descriptor's tiles. Raises E0512 and what `check_shape` raises."""
+    block = check_shape(b, given, arg)
+    if not 1 <= len(block) <= 5:
+        raise _misfit(b, arg, f"{len(block)} sides").help("a descriptor has 1 to 5 sides")
+    nbytes = block[-1] * dtype.itemsize
+    if nbytes < _LEAST_BYTES:
+        raise _misfit(b, arg, f"{nbytes} bytes along the last side").help(
+            f"the last side has at least {_LEAST_BYTES // dtype.itemsize} elements of {dtype}"
+        )
+    return block
 
 
 def _misfit(b: Builder, arg: str, what: str) -> Any:

@@ -114,6 +114,46 @@ def _debug_barrier(b: Builder) -> None:
     b.emit(BARRIER)
 
 
+# --- grids that overlap -------------------------------------------------------------------------
+
+_OVERLAP = {
+    "gdc_wait": "griddepcontrol.wait",
+    "gdc_launch_dependents": "griddepcontrol.launch_dependents",
+}
+
+
+def _format_overlap(op: Operation, names: Names) -> str:
+    """As inline assembly, which Triton's releases have in common; the result is not used."""
+    text = quoted(f"{_OVERLAP[op.attrs['what']]}; // dummy $0")
+    options = '{constraints = "=r", packed_element = 1 : i32, pure = false}'
+    return f"tt.elementwise_inline_asm {text} {options} -> i32"
+
+
+OVERLAP = register(
+    OpDef(
+        "nvidia.grid_dependency",
+        lambda operands, attrs: (ScalarType("i32"),),
+        _format_overlap,
+        effects=Effects.WRITE,
+        attrs=("what",),
+        verify=lambda op: None if op.attrs["what"] in _OVERLAP else f"asks {op.attrs['what']}",
+        ref=lambda np, op, operands, env: np.asarray(0, dtype=np.int32),
+        cpu=lambda c, op: c.constant(0, "i32"),
+        dsl=tuple(_OVERLAP),
+    )
+)
+
+
+@lowers("gdc_wait")
+def _gdc_wait(b: Builder) -> None:
+    b.emit(OVERLAP, attrs={"what": "gdc_wait"})
+
+
+@lowers("gdc_launch_dependents")
+def _gdc_launch_dependents(b: Builder) -> None:
+    b.emit(OVERLAP, attrs={"what": "gdc_launch_dependents"})
+
+
 # --- inline assembly ------------------------------------------------------------------------------
 
 
@@ -124,12 +164,9 @@ def _format_asm(op: Operation, names: Names) -> str:
         f"{{constraints = {quoted(attrs['constraints'])}, "
         f"packed_element = {attrs['pack']} : i32, pure = {pure}}}"
     )
-    before = ", ".join(str(value.type) for value in op.operands)
-    after = ", ".join(str(value.type) for value in op.results)
-    given = f" {names.list(op.operands)}" if op.operands else ""
-    return f"{op.name} {quoted(attrs['asm'])} {options}{given} : {before} -> {after}".replace(
-        " :  ->", " : () ->"
-    )
+    after = names.types(op.results)
+    given = f" {names.list(op.operands)} : {names.types(op.operands)}" if op.operands else ""
+    return f"{op.name} {quoted(attrs['asm'])} {options}{given} -> {after}"
 
 
 def _verify_asm(op: Operation) -> str | None:

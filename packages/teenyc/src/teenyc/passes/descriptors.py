@@ -51,20 +51,53 @@ class _Made(NamedTuple):
 def lower_descriptors(module: Module) -> None:
     """Replace every descriptor and every operation on one, in place.
 
-    A parameter becomes its parts: the pointer, the sides (i32), the strides (i64) and an i1 that
-    says whether outside of the array there is NaN.
+    A parameter becomes two: the pointer, and an i1 that says whether outside of the array there is
+    NaN. Its sides and strides follow already.
     """
     made: dict[int, _Made] = {}
-    replaced: dict[int, Value] = {}
-    for function in module.functions:
-        block = function.body.block
-        attributes = []
-        for arg, found in zip(block.args, function.arg_attrs, strict=True):
-            parts = len(_part_types(arg.type)) if isinstance(arg.type, DescriptorType) else 1
-            attributes += [found, *({} for _ in range(parts - 1))]
-        function.arg_attrs = attributes
-        block.args = _expanded(block.args, block, made)
-        _lower_block(block, made, replaced)
+    _lower_parameters(module, made)
+    _lower_block(module.entry.body.block, made, {})
+
+
+def lower_parameters(module: Module) -> None:
+    """Replace all descriptors where one is a parameter: none can be made on the host."""
+    if any(kind == "descriptor" for _, kind, _ in module.params):
+        lower_descriptors(module)
+
+
+def _lower_parameters(module: Module, made: dict[int, _Made]) -> None:
+    block = module.entry.body.block
+    if not any(isinstance(arg.type, DescriptorType) for arg in block.args):
+        return
+    ops, block.ops = block.ops, []
+    one = constant(Builder(block), 1, I64).ir  # the last stride, by the rules of descriptors
+    block.ops += ops
+    aligned: dict[int, int] = {}
+    args: list[Value] = []
+    params: list[tuple[str, str, str]] = []
+    attributes: list[dict[str, int]] = []
+    rows = zip(block.args, module.params, module.entry.arg_attrs, strict=True)
+    for at, (arg, param, found) in enumerate(rows):
+        if not isinstance(arg.type, DescriptorType):
+            args.append(arg)
+            params.append(param)
+            attributes.append(
+                {"tt.divisibility": aligned[id(arg)]} if id(arg) in aligned else found
+            )
+            continue
+        base = Value(PointerType(arg.type.element), block, 0, arg.hint)
+        nan = Value(ScalarType("i1"), block, 0, f"{arg.hint}.padding")
+        rank = len(arg.type.shape)
+        rest = block.args[at + 1 : at + 2 * rank]
+        made[id(arg)] = _gathered(arg.type, [base, *rest, one, nan])
+        args += [base, nan]
+        params += [(param[0], "pointer", param[2].partition("[")[0]), (nan.hint, "scalar", "i1")]
+        # What every launch has checked.
+        attributes += [{"tt.divisibility": 16}, {}]
+        aligned.update(dict.fromkeys(map(id, rest[rank:]), 16 // made[id(arg)].dtype.itemsize))
+    for index, arg in enumerate(args):
+        arg.index = index
+    block.args, module.params, module.entry.arg_attrs = args, params, attributes
 
 
 def _part_types(type_: DescriptorType) -> list[IRType]:

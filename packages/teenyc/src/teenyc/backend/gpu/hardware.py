@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from teeny_macros.source import Span
-from teenyc.backend.gpu.versions import ARCH_FLOOR, arch_number
+from teenyc.backend.gpu.versions import ARCH_FLOOR, FIRST_TMA_ARCH, arch_number
 from teenyc.codes import E0713
 from teenyc.ir.core import Module, Operation
 
@@ -39,6 +39,12 @@ HARDWARE = (
         "use f8e5m2, or keep the bytes as u8 and convert them yourself",
     ),
     Hardware(
+        "waiting for the grid before (`gdc_wait`, `gdc_launch_dependents`)",
+        "sm_90",
+        lambda op: op.name == "nvidia.grid_dependency",
+        "leave it out: kernels of a stream run one after another there",
+    ),
+    Hardware(
         "`dot` of i8",
         "sm_80",
         lambda op: op.name == "tt.dot" and "i8" in _elements(op),
@@ -48,7 +54,15 @@ HARDWARE = (
 
 
 def require_hardware(module: Module, arch: str) -> None:
-    """Raise E0713 at the first operation that `arch` does not have."""
+    """Raise E0713 at the first operation that `arch` does not have, or for a cluster."""
+    ctas = module.attributes["num_ctas"]
+    if ctas > 1 and arch_number(arch) < FIRST_TMA_ARCH:
+        what = f"a cluster of blocks (`num_ctas={ctas}`)"
+        raise (
+            E0713.error(what=what, first=f"sm_{FIRST_TMA_ARCH}", arch=arch)
+            .help("use `num_ctas=1`")
+            .help(f"or compile for one of {_later(FIRST_TMA_ARCH)}")
+        )
     rows = [row for row in HARDWARE if arch_number(arch) < arch_number(row.first)]
     if not rows:
         return
@@ -59,11 +73,13 @@ def require_hardware(module: Module, arch: str) -> None:
                 while place.caller is not None and place.file.startswith("teeny_triton"):
                     place = place.caller
                 span = Span.point(place.file, place.line, place.column) if place.file else None
-                later = [
-                    known for known in ARCH_FLOOR if arch_number(known) >= arch_number(row.first)
-                ]
                 raise (
                     E0713.at(span, "here", what=row.what, first=row.first, arch=arch)
                     .help(row.instead)
-                    .help(f"or compile for one of {', '.join(later)}")
+                    .help(f"or compile for one of {_later(arch_number(row.first))}")
                 )
+
+
+def _later(number: int) -> str:
+    """The architectures from a number on."""
+    return ", ".join(known for known in ARCH_FLOOR if arch_number(known) >= number)

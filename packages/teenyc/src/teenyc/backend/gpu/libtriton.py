@@ -59,8 +59,15 @@ class Job(NamedTuple):
     emit: tuple[str, ...]
 
 
+TensorMapRow = tuple[tuple[int, ...], int]
+
+
 class Facts(NamedTuple):
-    """What the back end found out; sizes are bytes, scratch sizes per block (CTA)."""
+    """What the back end found out; sizes are bytes, scratch sizes per block (CTA).
+
+    `descriptors` tells how the maps of descriptor parameters are to be made, in their order: the
+    box that one copy moves, in elements, and the bytes in which shared memory is permuted.
+    """
 
     num_warps: int
     num_ctas: int
@@ -70,6 +77,7 @@ class Facts(NamedTuple):
     profile_scratch_bytes: int
     profile_scratch_align: int
     tensor_memory: int
+    descriptors: tuple[TensorMapRow, ...] = ()
 
 
 class StageError(Exception):
@@ -249,4 +257,11 @@ def _facts(found: dict[str, Any]) -> Facts:
         profile_scratch_bytes=found.get("profile_scratch_size") or 0,
         profile_scratch_align=found.get("profile_scratch_align") or 1,
         tensor_memory=found.get("tmem_size") or 0,
+        descriptors=tuple(map(_tensor_map, found.get("tensordesc_meta") or ())),
     )
+
+
+def _tensor_map(row: dict[str, Any]) -> TensorMapRow:
+    """The driver's numbers for swizzles, 0 to 3, are 0, 32, 64 and 128 bytes."""
+    swizzle = row["swizzle"]
+    return tuple(row["block_size"]), 16 << swizzle if swizzle else 0

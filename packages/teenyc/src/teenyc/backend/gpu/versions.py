@@ -59,6 +59,9 @@ RELEASES = {
 # scans, in 3.8 everywhere). It is that of CUDA 11.8; Triton itself asks for a CUDA 12 driver.
 BACK_END_FLOOR = 78
 
+# Older ones have no hardware for tensor descriptors.
+FIRST_TMA_ARCH = 90
+
 
 class Feature(NamedTuple):
     """Something that raises the PTX version on the architectures `first` to `last`.
@@ -78,7 +81,7 @@ class Feature(NamedTuple):
 FEATURES = (
     # `tensormap.replace` needs 8.3, bulk copies to `shared::cta` 8.6. Below 8.6 every release
     # divides strides by 16, for assemblers that multiplied them again; today's drivers do not.
-    Feature("tensor descriptors", "!tt.tensordesc<", 90, 999, 86),
+    Feature("tensor descriptors", "!tt.tensordesc<", FIRST_TMA_ARCH, 999, 86),
     # Conversions need 8.1 on sm_89, `mma` 8.4; sm_90 has both from its first version on.
     Feature("8-bit floats", "f8E", 89, 89, 84),
     Feature("scaled dot products", "tt.dot_scaled", 100, 100, 88),
