@@ -262,6 +262,7 @@ class Evaluator:
         self.scope.arena.touch(place)
         x = c.splat(c.encode(x, "i1") if place.element == "i1" else x, nest.width)
         at, step, _ = self.address(place, seen)
+        nest.written.append((at, x) if step == 1 else None)
         if step in (None, 1):
             store(c, at, x, nest.top, strip_alignment(place, nest.width))
         else:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from teenyc.backend.cpu.nest import FIRST, NO_AXIS, ORIGIN
 from teenyc.backend.cpu.structure import BROADCAST, EXPAND_DIMS, SPLAT, TRANS, VIEWS
 from teenyc.backend.cpu.text import WIDTHS, Val, number, vector
-from teenyc.ops import arith, compare
+from teenyc.ops import arith, arrays, compare
 from teenyc.types import shape_of
 
 if TYPE_CHECKING:
@@ -74,6 +74,39 @@ class MaskTests:
             off = c.binary("and", off, more)
         return [off]
 
+    def find_end(self, mask: Value, seen: Seen) -> tuple[Operation, Seen] | None:
+        """A comparison in `mask` without which no lane is on, and from some strip on does not hold.
+
+        One side grows by one from lane to lane, the other is the same in all.
+        """
+        seen = self.e.normal(mask, seen)
+        op = mask.op
+        if op is None or seen.count(self.nest.strip) != 1 or arrays.element_name(mask.type) != "i1":
+            return None
+        if op.opdef is arith.ANDI:
+            found = (self.find_end(x, seen) for x in op.operands)
+            return next((end for end in found if end is not None), None)
+        if op.opdef in VIEWS:
+            return self.find_end(op.operands[0], through(op, seen))
+        if op.opdef is not compare.CMPI or op.attrs["predicate"] not in _LESS | _GREATER:
+            return None
+        at = seen.index(self.nest.strip)
+        strides = [self.scope.classes.axes.strides(x)[at] for x in op.operands]
+        grows = [1, 0] if op.attrs["predicate"] in _LESS else [0, 1]
+        return (op, seen) if strides == grows else None
+
+    def ended(self, op: Operation, seen: Seen) -> list[Val]:
+        """Scalars that together say: what `find_end` found holds in no strip from here on."""
+        c = self.c
+        moving = 0 if op.attrs["predicate"] in _LESS else 1
+        how, room, free = self._bounds(op, seen, moving=moving)
+        index = self.nest.position(FIRST, "i64")
+        off = [c.binary("xor", c.compare(how, index, room), number(1, "i1"))]
+        if free is not None:
+            last = self.nest.shape[self.nest.strip] - self.nest.width
+            off.append(c.compare("sle", number(last, "i64"), free))
+        return off
+
     def _ends(self, op: Operation, seen: Seen, at: int) -> tuple[list[Val], list[Val]] | None:
         """When a comparison of affine sides holds in all lanes, and when in none.
 
@@ -103,12 +136,10 @@ class MaskTests:
         steady = c.compare(f"{predicate[0]}{'le' if up else 'ge'}", low, high)
         return [far, steady], [c.binary("xor", near, number(1, "i1")), steady]
 
-    def _hoisted_ends(
-        self, op: Operation, seen: Seen, *, moving: int
-    ) -> tuple[list[Val], list[Val]]:
-        """The same for a side that grows by one from lane to lane: bounds of the strip's index.
+    def _bounds(self, op: Operation, seen: Seen, *, moving: int) -> tuple[str, Val, Val | None]:
+        """How the strip's index compares with which number where the first lane is on.
 
-        In 64 bits nothing wraps, so the bounds stand outside of the loop.
+        And up to which index nothing wraps in the operands' own width, where that is below 64 bits.
         """
         c, predicate = self.c, op.attrs["predicate"]
         signed = predicate[0] == "s"
@@ -118,13 +149,25 @@ class MaskTests:
         if bits < 64:
             sides = [c.cast("sext" if signed else "zext", x, "i64") for x in sides]
         room = c.binary("sub", sides[1 - moving], sides[moving])
-        index, last = self.nest.position(FIRST, "i64"), number(self.nest.width - 1, "i64")
         how = "sle" if predicate.endswith("e") else "slt"
+        if bits == 64:
+            return how, room, None
+        most = (1 << (bits - signed)) - self.nest.width
+        return how, room, c.binary("sub", number(most, "i64"), sides[moving])
+
+    def _hoisted_ends(
+        self, op: Operation, seen: Seen, *, moving: int
+    ) -> tuple[list[Val], list[Val]]:
+        """The same for a side that grows by one from lane to lane: bounds of the strip's index.
+
+        In 64 bits nothing wraps, so the bounds stand outside of the loop.
+        """
+        c = self.c
+        how, room, free = self._bounds(op, seen, moving=moving)
+        index, last = self.nest.position(FIRST, "i64"), number(self.nest.width - 1, "i64")
         on = c.compare(how, index, c.binary("sub", room, last))
-        limit = number((1 << (bits - signed)) - 1, "i64") if bits < 64 else None
         off = [c.binary("xor", c.compare(how, index, room), number(1, "i1"))]
-        if limit is not None:
-            free = c.binary("sub", c.binary("sub", limit, last), sides[moving])
+        if free is not None:
             off.append(c.compare("sle", index, free))
         return [on], off
 

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 from teenyc.backend.cpu.cluster import Cluster, Reduce, Store, Write
 from teenyc.backend.cpu.reduction import lanes_of
-from teenyc.backend.cpu.text import Section, Val, iota, number
+from teenyc.backend.cpu.text import WIDTHS, Section, Val, iota, number
 from teenyc.ops import arrays
 from teenyc.types import shape_of
 
 if TYPE_CHECKING:
     from teenyc.backend.cpu.scope import Scope
+    from teenyc.backend.cpu.tails import Tail
 
 WIDE, NARROW = 32, 16
 # Stand for the strip's axis where one lane is meant: the first of the strip, or the last.
@@ -69,6 +70,9 @@ class Nest:
         self.strip_phis: list[str] = []
         self.loop_phis: list[tuple[str, Val, str]] = []
         self.has_drain = False
+        self.tail: Tail | None = None
+        # What the body writes to places side by side: pointer and strip; None for other writes.
+        self.written: list[tuple[str, Val] | None] = []
         self.skips: list[Val] = []  # each means that the strip has nothing to do
         self.slot_count = 2  # the first two belong to memory.py
         self._after = scope.label("next")
@@ -185,6 +189,42 @@ class Nest:
         main.lines += [*self.drain.lines, f"  br label %{after}"]
         main.open(after)
 
+    def _append_tail(self, tail: Tail, label: str, name: str) -> None:
+        """Leave the innermost loop behind a strip that stands for all that follow."""
+        main, leave = self.scope.main, f"exit.{label}"
+        main.lines.append(f"  br i1 {tail.off}, label %{tail.section.label}, label %latch.{label}")
+        main.open(tail.section.label)
+        main.lines += tail.section.lines
+        out = f"rest.{label}" if self.written else leave
+        if tail.same is None:
+            main.lines.append(f"  br label %{out}")
+        else:
+            main.lines.append(f"  br i1 {tail.same}, label %{out}, label %latch.{label}")
+        if not self.written:
+            return
+        end, step = self.shape[self.strip], self.width
+        main.open(out)
+        main.lines += [
+            f"  {name}.r = add nuw nsw i64 {name}, {step}",
+            f"  {name}.any = icmp ult i64 {name}.r, {end}",
+            f"  br i1 {name}.any, label %again.{label}, label %{leave}",
+        ]
+        main.open(f"again.{label}")
+        main.lines += [
+            f"  {name}.j = phi i64 [{name}.r, %{out}], [{name}.k, %again.{label}]",
+            f"  {name}.d = sub i64 {name}.j, {name}",
+        ]
+        for i, (at, x) in enumerate(filter(None, self.written)):
+            main.lines += [
+                f"  {name}.at{i} = getelementptr {x.type}, ptr {at}, i64 {name}.d",
+                f"  store {x}, ptr {name}.at{i}, align {WIDTHS[x.type] // 8}",
+            ]
+        main.lines += [
+            f"  {name}.k = add nuw nsw i64 {name}.j, {step}",
+            f"  {name}.rest = icmp ult i64 {name}.k, {end}",
+            f"  br i1 {name}.rest, label %again.{label}, label %{leave}",
+        ]
+
     def _all_on(self) -> str | None:
         """The test that all lanes of all accesses are on; None where nothing needs it."""
         if not self.tests:
@@ -212,7 +252,10 @@ class Nest:
         for level in range(self.depth, 0, -1):
             axis = next(a for a, at in self.levels.items() if at == level)
             label, name = self.labels[level], self.counters[axis].text
-            main.lines.append(f"  br label %latch.{label}")
+            if level == self.depth and self.tail is not None:
+                self._append_tail(self.tail, label, name)
+            else:
+                main.lines.append(f"  br label %latch.{label}")
             main.open(f"latch.{label}")
             main.lines += [
                 f"  {name}.n = add nuw nsw i64 {name}, {self.step(axis)}",

@@ -120,6 +120,7 @@ class Reduction:
         self.types = [held_type(arrays.element_name(x.type)) for x in self.op.operands]
         self.lanes = lanes_of(self.op) if self.along else self.nest.width
         self.loops = self.nest.levels[self.axis] > 0
+        self.before: list[Val] = []
         self.totals: list[Val] = []
         self.order = self._order()
 
@@ -154,11 +155,11 @@ class Reduction:
         names = [f"%{nest.scope.label('total')}" for _ in self.types]
         neutral = _neutral(self.op) if self.order is None else self.order.neutral
         if self.loops:
-            before = [
+            self.before = [
                 Val(name, x.type, self.lanes, nest.top)
                 for name, x in zip(names, found, strict=True)
             ]
-            found = self._combined(c, before, parts[0])
+            found = self._combined(c, self.before, parts[0])
             if neutral is None:
                 begins = c.compare("eq", nest.counters[self.axis], number(0, "i64"))
                 found = [c.select(begins, x, y) for x, y in zip(parts[0], found, strict=True)]

@@ -13,6 +13,7 @@ from teenyc.backend.cpu.evaluate import Evaluator
 from teenyc.backend.cpu.memory import load, masked_store, pointer, scatter, store
 from teenyc.backend.cpu.nest import Nest
 from teenyc.backend.cpu.reduction import Reduction
+from teenyc.backend.cpu.tails import find_tail
 from teenyc.backend.cpu.text import WIDTHS, Val, number
 from teenyc.ops import arrays
 from teenyc.types import shape_of
@@ -99,6 +100,7 @@ def _emit_nest(scope: Scope, cluster: Cluster, waiting: dict[int, Place]) -> Non
             reductions[id(root)].accumulate()
             if isinstance(root, Scan):
                 reductions[id(root)].running()
+    find_tail(evaluator, reductions.values())
     for reduction in reductions.values():
         if isinstance(reduction.root, Reduce):
             reduction.finish()
