@@ -200,10 +200,11 @@ def test_numbers_are_rounded_once_to_nearest_even(dtype: str) -> None:
 def test_a_plan_is_within_its_launch(total: int, work: int, threads: int) -> None:
     found = plan.plan_launch(total, work, threads)
     assert 1 <= found.chunk <= total
+    assert found.piece == (max(50_000 // work, 1) if work else 1)
     assert 0 <= found.workers < max(min(threads, total), 1)
     assert (found.workers == 0) == (found.mode == ALONE)
     if threads > 1 and total > 1:
-        assert found.mode == (TOGETHER if total * work >= 32 * 100_000 else GROWING)
+        assert found.mode == (TOGETHER if total * work >= 100_000 else GROWING)
         assert -(-total // found.chunk) >= 2
 
 

@@ -47,6 +47,12 @@ class Packer:
         ]
         self._layout = ctypes.c_uint64 * self.slots
 
+    def word(self, at: int, value: Any) -> int:
+        """The word of a number for parameter `at`."""
+        encode = self._encoders[at]
+        assert encode is not None
+        return encode(value)
+
     def pack(self, grid: Grid, values: Sequence[Any]) -> Packed:
         """`values` are NumPy arrays, None for a null pointer, and numbers that fit."""
         words = [encode(value) if encode else 0

@@ -12,8 +12,9 @@ from teeny_cpu.stream import check_stream, finish_streams
 from teeny_macros.target import Target
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from teeny_cpu.shortcut import Shortcut
     from teeny_macros.artifact import Artifact
 
 
@@ -70,6 +71,12 @@ class Device(Host):
             bound()
         else:
             stream.put(bound)
+
+    def shortcut(self, slow: Callable[..., Any], guards: Sequence[Any]) -> Shortcut | None:
+        """What shortens launches that recur; None where this machine cannot."""
+        from teeny_cpu.shortcut import make_shortcut
+
+        return make_shortcut(self, slow, guards)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Device) and other.threads == self.threads

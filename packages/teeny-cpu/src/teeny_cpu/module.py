@@ -21,6 +21,7 @@ from teeny_cpu.positions import move
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from teeny_cpu.pool import Workers
     from teeny_macros.artifact import Artifact, Metadata
 
 _RECOMPILE = "compile the kernel again: `teeny cache clear`"
@@ -124,34 +125,15 @@ class Bound:
     def __init__(
         self, program: Program, grid: tuple[int, int, int], values: Sequence[Any], threads: int
     ) -> None:
-        metadata = program.artifact.metadata
         self._grid = grid
-        total = grid[0] * grid[1] * grid[2]
-        plan = plan_launch(total, metadata.work, threads)
-        self._pool = pool = the_pool()
+        self._pool = the_pool()
         self._program = program
-        self._arena = metadata.arena_bytes
-        self._wanted = plan.workers
-        self._workers = pool.scratch(plan.workers, self._arena) if plan.workers else None
-        packer = program.packer
-        self._packed = packer.pack(grid, values)
-        workers = self._workers
-        self._words = _RECORD(
-            *Record(
-                function=program.function,
-                args=ctypes.addressof(self._packed.words),
-                slots=packer.slots,
-                error_slot=packer.error_slot,
-                total=total,
-                chunk=plan.chunk,
-                mode=plan.mode if workers else ALONE,
-                pool=pool.address,
-                scratch=workers.block.address if workers else 0,
-                stride=workers.stride if workers else 0,
-                workers=plan.workers,
-                room=workers.room if workers else 0,
-            )
-        )
+        self._arena = program.arena_bytes
+        self._packed = program.packer.pack(grid, values)
+        args = ctypes.addressof(self._packed.words)
+        record, self._workers = record_of(program, grid, threads, args)
+        self._wanted = record.workers
+        self._words = _RECORD(*record)
         self._record = ctypes.addressof(self._words)
 
     def __call__(self) -> None:
@@ -166,6 +148,32 @@ class Bound:
         status, address = pool.launch(self._record, self._arena, self._workers)
         if status != DONE:
             raise self._program.failure(address, self._grid)
+
+
+def record_of(
+    program: Program, grid: tuple[int, int, int], threads: int, args: int = 0
+) -> tuple[Record, Workers | None]:
+    """A launch as the pool reads it, its words at `args`; the scratch memory of its workers."""
+    metadata, packer, pool = program.artifact.metadata, program.packer, the_pool()
+    total = grid[0] * grid[1] * grid[2]
+    plan = plan_launch(total, metadata.work, threads)
+    workers = pool.scratch(plan.workers, metadata.arena_bytes) if plan.workers else None
+    record = Record(
+        function=program.function,
+        args=args,
+        slots=packer.slots,
+        error_slot=packer.error_slot,
+        total=total,
+        chunk=plan.chunk,
+        mode=plan.mode if workers else ALONE,
+        pool=pool.address,
+        scratch=workers.block.address if workers else 0,
+        stride=workers.stride if workers else 0,
+        workers=plan.workers,
+        room=workers.room if workers else 0,
+        piece=plan.piece,
+    )
+    return record, workers
 
 
 def require_runnable(data: bytes, metadata: Metadata) -> None:

@@ -27,12 +27,13 @@ HELPING = ("teeny_help",)
 
 
 class Record(NamedTuple):
-    """What a launch is, as twelve words of 8 bytes in this order.
+    """What a launch is, as words of 8 bytes in this order.
 
     `args` has `slots` words; word `error_slot` is replaced by the address of each thread's own
     error record. `workers` threads are called to help with `total` programs, `chunk` at a time.
     Worker number i has `stride` bytes of scratch memory from `scratch` + i * `stride` on; a worker
-    whose number is not below `room` has none, and leaves at once.
+    whose number is not below `room` has none, and leaves at once. A chunk is run in pieces, of
+    `piece` programs at first, then of as many as take some 0.5 ms.
     """
 
     function: int
@@ -47,12 +48,18 @@ class Record(NamedTuple):
     stride: int
     workers: int
     room: int
+    piece: int
 
 
-# Words of the header: 0-7 the error record, then these at byte offsets.
-_NEXT, _RECORD, _STATE, _FAILED, STOP_AT, _SHARED, _START, _PENDING = (
-    64, 128, 136, 144, 152, 160, 168, 192,
+# Words of the header: 0-7 the error record, then these at byte offsets. `_LEFT` and `_LEFT_END` are
+# the rest of a chunk in which its caller paused.
+_NEXT, _RECORD, _STATE, _FAILED, STOP_AT, _SHARED, _START, _LEFT, _LEFT_END, _PENDING = (
+    64, 128, 136, 144, 152, 160, 168, 176, 184, 192,
 )  # fmt: skip
+# A piece that takes less than the first of these (ns) is followed by one twice as long, one that
+# takes more than the second by half of it: so a launch whose programs take longer than estimated
+# can still be stopped.
+_SHORT_NS, _LONG_NS = 250_000, 1_000_000
 # Bytes of the pool.
 _BUSY, _JOB, _SHUT, _WORK, _DONE = 0, 64, 128, 192, 320
 
@@ -100,6 +107,8 @@ define internal i64 @ticks() nounwind {{
 
 _DECLARES = """
 declare ptr @memcpy(ptr, ptr, i64)
+declare i64 @llvm.umax.i64(i64, i64)
+declare i64 @llvm.umin.i64(i64, i64)
 """
 
 # Take chunks until none is left, one fails or somebody says stop. The caller (%own) also watches
@@ -131,31 +140,67 @@ entry:
   %nextp = getelementptr i8, ptr %job, i64 {_NEXT}
   %stopp = getelementptr i8, ptr %job, i64 {STOP_AT}
   %startp = getelementptr i8, ptr %job, i64 {_START}
-  br label %loop
+  %leftp = getelementptr i8, ptr %job, i64 {_LEFT}
+  %left.endp = getelementptr i8, ptr %job, i64 {_LEFT_END}
+  %p12 = getelementptr i8, ptr %rec, i64 96
+  %first.piece = load i64, ptr %p12
+  br i1 %own, label %resume, label %loop
+resume:
+  %rest = load i64, ptr %leftp
+  %rest.end = load i64, ptr %left.endp
+  store i64 0, ptr %left.endp
+  %has.rest = icmp slt i64 %rest, %rest.end
+  br i1 %has.rest, label %pieces, label %loop
 loop:
-  %deadline = phi i64 [0, %entry], [0, %more], [%until, %grown]
+  %deadline = phi i64 [0, %entry], [0, %resume], [%deadline.p, %more], [%until, %counted]
+  %piece.l = phi i64 [%first.piece, %entry], [%first.piece, %resume],
+                     [%piece, %more], [%piece.n, %counted]
+  %last.l = phi i64 [0, %entry], [0, %resume], [%last, %more], [%time, %counted]
   %stop = load atomic i64, ptr %stopp acquire, align 8
   %stopped = icmp ne i64 %stop, 0
   br i1 %stopped, label %none, label %take
 take:
   %begin = atomicrmw add ptr %nextp, i64 %chunk monotonic
   %some = icmp slt i64 %begin, %total
-  br i1 %some, label %run, label %none
-run:
+  br i1 %some, label %clip, label %none
+clip:
   %wide = add i64 %begin, %chunk
-  %left = icmp slt i64 %wide, %total
-  %end = select i1 %left, i64 %wide, i64 %total
-  %status = call i32 %fn(ptr %mine, i64 %begin, i64 %end, ptr %arena)
+  %inside = icmp slt i64 %wide, %total
+  %end = select i1 %inside, i64 %wide, i64 %total
+  br label %pieces
+pieces:
+  %deadline.p = phi i64 [0, %resume], [%deadline, %clip], [%until, %onward]
+  %piece = phi i64 [%first.piece, %resume], [%piece.l, %clip], [%piece.n, %onward]
+  %last = phi i64 [0, %resume], [%last.l, %clip], [%time, %onward]
+  %from = phi i64 [%rest, %resume], [%begin, %clip], [%upto, %onward]
+  %to = phi i64 [%rest.end, %resume], [%end, %clip], [%to, %onward]
+  %far = add i64 %from, %piece
+  %partly = icmp slt i64 %far, %to
+  %upto = select i1 %partly, i64 %far, i64 %to
+  %status = call i32 %fn(ptr %mine, i64 %from, i64 %upto, ptr %arena)
   %good = icmp eq i32 %status, 0
   br i1 %good, label %more, label %fail
 more:
-  %watch = and i1 %own, %left
+  %watch = icmp slt i64 %upto, %total
   br i1 %watch, label %clock, label %loop
 clock:
   %time = call i64 @ticks()
-  %first = icmp eq i64 %deadline, 0
+  %timed = icmp ne i64 %last, 0
+  %took = sub i64 %time, %last
+  %short = icmp slt i64 %took, {_SHORT_NS}
+  %twice = shl i64 %piece, 1
+  %grown.piece = select i1 %short, i64 %twice, i64 %piece
+  %long.piece = icmp sgt i64 %took, {_LONG_NS}
+  %half = lshr i64 %piece, 1
+  %half.any = call i64 @llvm.umax.i64(i64 %half, i64 1)
+  %fitted = select i1 %long.piece, i64 %half.any, i64 %grown.piece
+  %bounded = call i64 @llvm.umin.i64(i64 %fitted, i64 %chunk)
+  %piece.n = select i1 %timed, i64 %bounded, i64 %piece
+  %first = icmp eq i64 %deadline.p, 0
   %later = add i64 %time, {SLICE_NS}
-  %until = select i1 %first, i64 %later, i64 %deadline
+  %until = select i1 %first, i64 %later, i64 %deadline.p
+  br i1 %own, label %caller, label %counted
+caller:
   %start0 = load i64, ptr %startp
   %fresh = icmp eq i64 %start0, 0
   %start = select i1 %fresh, i64 %time, i64 %start0
@@ -170,7 +215,16 @@ wake:
   br label %grown
 grown:
   %over = icmp sgt i64 %time, %until
-  br i1 %over, label %pause, label %loop
+  br i1 %over, label %pause, label %counted
+counted:
+  %unfinished = icmp slt i64 %upto, %to
+  br i1 %unfinished, label %check, label %loop
+check:
+  %stop.c = load atomic i64, ptr %stopp acquire, align 8
+  %stopped.c = icmp ne i64 %stop.c, 0
+  br i1 %stopped.c, label %none, label %onward
+onward:
+  br label %pieces
 fail:
   %failedp = getelementptr i8, ptr %job, i64 {_FAILED}
   %pair = cmpxchg ptr %failedp, i64 0, i64 1 acq_rel monotonic
@@ -185,6 +239,8 @@ copy:
 none:
   ret i1 false
 pause:
+  store i64 %upto, ptr %leftp
+  store i64 %to, ptr %left.endp
   ret i1 true
 }}
 """
@@ -210,6 +266,10 @@ begin:
   store i64 0, ptr %sharedp
   %startp = getelementptr i8, ptr %job, i64 {_START}
   store i64 0, ptr %startp
+  %left.endp = getelementptr i8, ptr %job, i64 {_LEFT_END}
+  store i64 0, ptr %left.endp
+  %leftp = getelementptr i8, ptr %job, i64 {_LEFT}
+  store i64 0, ptr %leftp
   store i64 1, ptr %statep
   %modep = getelementptr i8, ptr %rec, i64 48
   %mode = load i64, ptr %modep

@@ -64,6 +64,11 @@ class Pool:
         made: Callable[..., Any] = ctypes.CFUNCTYPE(result, *kinds)(self._code.addresses[symbol])
         return made
 
+    def addresses(self) -> tuple[int, int, int]:
+        """Of the code that begins a launch, goes on with it, and stops it."""
+        found = self._code.addresses
+        return found["teeny_launch"], found["teeny_step"], found["teeny_stop"]
+
     def reset(self) -> None:
         """Forget workers that this process does not have; a fork's child begins so."""
         ctypes.memset(self.address, 0, native.POOL_BYTES)

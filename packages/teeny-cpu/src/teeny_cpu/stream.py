@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 # A stream's thread that has had nothing to do for so long ends; the next work starts another.
 _SECONDS_IDLE = 1.0
 
+# The streams whose threads may have work.
+BUSY: set[int] = set()
 _streams: weakref.WeakSet[Stream] = weakref.WeakSet()
 _adding = [threading.RLock()]  # a set that grows cannot be looked through; the last one counts
 
@@ -43,6 +45,7 @@ class Stream:
 
     def reset(self) -> None:
         """Drop what is queued; a fork's child begins so, as it has no thread to do it."""
+        BUSY.discard(id(self))
         self._changed = threading.Condition()
         self._work: deque[Callable[[], Any]] = deque()
         self._pending = 0
@@ -63,6 +66,7 @@ class Stream:
                 self._changed.notify_all()
                 return
             self._running = True
+            BUSY.add(id(self))
         threading.Thread(target=self._run, daemon=True, name="teeny-cpu-stream").start()
 
     def _run(self) -> None:
@@ -70,6 +74,7 @@ class Stream:
             with self._changed:
                 if not self._work and not self._changed.wait_for(lambda: self._work, _SECONDS_IDLE):
                     self._running = False
+                    BUSY.discard(id(self))
                     return
                 work = self._work.popleft()
                 failed = self._error is not None
