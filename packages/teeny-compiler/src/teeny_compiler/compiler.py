@@ -179,9 +179,17 @@ class Compiler:
         made = _read_artifact(entry, instance, target)
         if made is not None:
             own = os.fspath(entry.folder).startswith(os.path.join(self.cache.root, ""))
-            aside = Path(self.cache.root, layers.CUBINS, entry.manifest["key"])
-            made.side_folder = entry.folder if own else aside
+            made.side_folder = entry.folder if own else self._side_folder(entry.manifest["key"])
         return made
+
+    def _side_folder(self, name: str) -> Path:
+        """Where a device may keep what it makes of a layer's entry."""
+        import contextlib
+
+        found = Path(self.cache.root, layers.CUBINS, name)
+        with contextlib.suppress(OSError):
+            found.mkdir(parents=True, exist_ok=True)
+        return found
 
     def _read_without_teenyc(
         self, instance: Instance, target: Target, asked: CompileOptions, error: ToolchainError

@@ -34,12 +34,27 @@ TEENY_LAUNCHER_CACHE = Variable(
     "the folder `teeny/launchers` of the user's caches",
     "the folder where the machine code of launches is kept",
 )
-VARIABLES = (TEENY_LAUNCH_BLOCKING, TEENY_NO_JIT_LAUNCHER, TEENY_LAUNCHER_CACHE)
+TEENY_CUBIN_CACHE = Variable(
+    "TEENY_CUBIN_CACHE",
+    "what the driver makes of PTX is kept beside it",
+    "0 lets the driver compile PTX whenever it is loaded",
+)
+VARIABLES = (
+    TEENY_LAUNCH_BLOCKING,
+    TEENY_NO_JIT_LAUNCHER,
+    TEENY_LAUNCHER_CACHE,
+    TEENY_CUBIN_CACHE,
+)
 
 
 def is_set(variable: Variable) -> bool:
     """Whether the variable asks for what it names: set, and neither empty nor `0`."""
     return os.environ.get(variable.name, "") not in {"", "0"}
+
+
+def keeps_cubins() -> bool:
+    """Whether cubins are kept beside the PTX."""
+    return os.environ.get(TEENY_CUBIN_CACHE.name) != "0"
 
 
 def launcher_cache() -> Path | None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from teeny_cuda.fake_base import Answer, CUresult, Struct, call, numbered, ok, waiting
 from teeny_cuda.fake_code import Function, Module, RejectedError, parse_ptx
 from teeny_cuda.fake_graph import FakeGraphs
+from teeny_cuda.fake_link import FakeLinks
 from teeny_cuda.fake_memory import FaultError, Memory
 from teeny_cuda.fake_native import FakeNative
 from teeny_cuda.fake_pool import FakePools
@@ -44,7 +45,7 @@ _PLAIN_SHARED = 49152
 _REGISTERS = 65536
 
 
-class FakeDriver(FakeGraphs, FakeNative, FakePools, FakeTensorMaps):
+class FakeDriver(FakeGraphs, FakeLinks, FakeNative, FakePools, FakeTensorMaps):
     """A driver with `count` GPUs of `memory` bytes each. `kernels` says what entry points do.
 
     `calls` lists the names of the functions that were called, `attributes` the GPUs' attributes.
@@ -116,6 +117,7 @@ class FakeDriver(FakeGraphs, FakeNative, FakePools, FakeTensorMaps):
         self.events: dict[int, Event] = {}
         self.queues: dict[int, Queue] = {0: Queue()}
         self.start_graphs()
+        self.start_links()
         self.start_pools(count)
 
     def __getattribute__(self, name: str) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from teeny_cuda import cubin
 from teeny_cuda.arguments import Packer
 from teeny_cuda.codes import E1055, E1056, E1057, E1058, E1062
 from teeny_cuda.config import Options
@@ -233,6 +234,11 @@ def _require_target(device: Device, artifact: Artifact) -> None:
 def _load(device: Device, artifact: Artifact) -> Any:
     """The loaded module. Raises E1054, E1055 with the log of the driver's compiler."""
     driver = device.context.driver
+    image = _image(device, artifact)
+    if artifact.path.suffix == ".ptx":
+        kept = cubin.load(device, artifact, image)
+        if kept is not None:
+            return kept
     options = driver.api.CUjit_option
     info, error = bytearray(_LOG_BYTES), bytearray(_LOG_BYTES)
     values: dict[Any, Any] = {
@@ -244,7 +250,7 @@ def _load(device: Device, artifact: Artifact) -> Any:
     }
     number, module = driver.attempt(
         "cuModuleLoadDataEx",
-        _image(device, artifact),
+        image,
         len(values),
         list(values),
         list(values.values()),
