@@ -219,9 +219,6 @@ def test_undefined_integer_operations_are_not_folded(kind: str) -> None:
         "remsi": (1, 0),
         "divui": (1, 0),
         "remui": (1, 0),
-        "shli": (1, bits),
-        "shrsi": (1, bits),
-        "shrui": (1, bits),
     }.items():
         op = operation(f"arith.{name}", [ScalarType(kind)] * 2)
         assert op.opdef.fold is not None
@@ -229,6 +226,19 @@ def test_undefined_integer_operations_are_not_folded(kind: str) -> None:
     op = operation("arith.divsi", [ScalarType(kind)] * 2)
     assert op.opdef.fold is not None
     assert op.opdef.fold(op, [least, -1]) is None
+
+
+@pytest.mark.parametrize("kind", INTS[1:])
+@pytest.mark.parametrize("name", ["shli", "shrsi", "shrui"])
+def test_shifts_by_the_width_or_more_fold_to_what_fills(name: str, kind: str) -> None:
+    bits = scalars.bits_of(kind)
+    for value in (1, -5):
+        for amount in (bits, bits + 1, -1):
+            op = operation(f"arith.{name}", [ScalarType(kind)] * 2)
+            assert op.opdef.fold is not None
+            wanted = -1 if name == "shrsi" and value < 0 else 0
+            assert op.opdef.fold(op, [value, amount]) == wanted
+            assert read(op, [[value], [amount]])[0] == wanted
 
 
 @pytest.mark.parametrize("kind", ["i8", "i16", "i32", "i64"])

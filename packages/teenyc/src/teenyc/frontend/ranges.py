@@ -102,9 +102,11 @@ def _bounds(
         if isinstance(value, RuntimeValue):
             is_int = isinstance(value.dtype, DType) and value.dtype.is_int and not value.is_tensor
         if not is_int:
-            raise E0609.at(argument.span, what=plain(value))
+            raise E0609.at(argument.span, what=plain(value)).help(
+                "bounds are integers and scalars: cast a float, `n.to(i32)`; load a scalar"
+            )
     if not isinstance(step.value, RuntimeValue) and step.value == 0:
-        raise E0606.at(step.span)
+        raise E0606.at(step.span).help("take the distance between two values: 1, or -1 to go down")
     return start, stop, step
 
 

@@ -170,7 +170,7 @@ REMUI = int_op(
 
 
 def _shift(np: Any, x: Array, y: Array, *, left: bool) -> Array:
-    """A shift; by the width or more: every bit leaves (undefined in MLIR)."""
+    """A shift; by the width or more: every bit leaves (undefined in MLIR, so constants fold)."""
     bits = x.dtype.itemsize * 8
     beyond = (y < 0) | (y >= bits)
     amount = np.where(beyond, np.full_like(y, bits - 1), y)
@@ -182,21 +182,21 @@ def _shift(np: Any, x: Array, y: Array, *, left: bool) -> Array:
 SHLI = int_op(
     "arith.shli",
     2,
-    fold=lambda bits, x, y: x << y if 0 <= y < bits else None,
+    fold=lambda bits, x, y: x << y if 0 <= y < bits else 0,
     ref=lambda np, x, y: _shift(np, x, y, left=True),
     cpu=lambda c, x, y: c.shift("shl", x, y),
 )
 SHRSI = int_op(
     "arith.shrsi",
     2,
-    fold=lambda bits, x, y: x >> y if 0 <= y < bits else None,
+    fold=lambda bits, x, y: x >> (y if 0 <= y < max(bits, 8) else max(bits, 8) - 1),
     ref=lambda np, x, y: _shift(np, x, y, left=False),
     cpu=lambda c, x, y: c.shift("ashr", x, y),
 )
 SHRUI = int_op(
     "arith.shrui",
     2,
-    fold=lambda bits, x, y: x >> y if y < bits else None,
+    fold=lambda bits, x, y: x >> y if y < bits else 0,
     ref=lambda np, x, y: _shift(np, x, y, left=False),
     cpu=lambda c, x, y: c.shift("lshr", x, y),
     unsigned=True,

@@ -173,14 +173,18 @@ def round_int(value: int, name: str) -> float:
     return math.copysign(math.ldexp(head | sticky, excess), value)
 
 
-def _to_int(value: float, result: str, *, signed: bool) -> int | None:
-    """Truncated towards zero, or None where the result does not fit (undefined)."""
+def _to_int(value: float, result: str, *, signed: bool) -> int:
+    """Truncated towards zero; what does not fit becomes the nearest that does, a NaN becomes 0.
+
+    That is undefined in MLIR, and what a GPU's instruction for 32 bits does: so constants fold.
+    """
     bits = scalars.bits_of(result)
-    if not math.isfinite(value):
-        return None
-    found = math.trunc(value)
-    low, high = (-(1 << (bits - 1)), 1 << (bits - 1)) if signed else (0, 1 << bits)
-    return scalars.wrap(found, bits) if low <= found < high else None
+    low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+    if math.isnan(value):
+        return 0
+    if math.isinf(value):
+        return scalars.wrap(low if value < 0 else high, bits)
+    return scalars.wrap(min(max(math.trunc(value), low), high), bits)
 
 
 def _truncated(np: Any, array: Array, result: str, *, signed: bool) -> Array:

@@ -98,12 +98,14 @@ def _promote_narrow(b: Builder, left: DType, right: DType, op: str, *, division:
     return F32
 
 
-def _promote_literal(b: Builder, value: Number, dtype: DType, op: str, *, division: bool) -> DType:
+def _promote_literal(
+    b: Builder, value: Number, dtype: DType, op: str, arg: str, *, division: bool
+) -> DType:
     """The dtype in which a value of `dtype` meets a literal.
 
     Its own, if the literal's kind allows.
     """
-    own = literal_dtype(b, value)
+    own = literal_dtype(b, value, arg)
     if dtype.is_float and dtype.bits == 8:
         raise b.fail(E0313, op=op, dtype=dtype).help("cast it first: `x.to(f32)`")
     if _KINDS[own.kind] <= _KINDS[dtype.kind]:
@@ -128,7 +130,8 @@ def promote_pair(
     exactly. With `pointers` two pointers of one type are left as they are.
     """
     if isinstance(lhs, bool | int | float) and isinstance(rhs, bool | int | float):
-        dtype = promote(b, literal_dtype(b, lhs), literal_dtype(b, rhs), op, division=division)
+        dtypes = (literal_dtype(b, x, name) for x, name in zip((lhs, rhs), names, strict=True))
+        dtype = promote(b, *dtypes, op, division=division)
         return constant(b, lhs, dtype, arg=names[0]), constant(b, rhs, dtype, arg=names[1])
     left, right = (
         x if is_number(x) else to_value(b, x, arg=name)
@@ -142,7 +145,7 @@ def promote_pair(
             raise b.fail(E0301, op=op, types=types).help(
                 "pointers move with `pointer + offset`; read them with `load`"
             )
-    dtype = _pair_dtype(b, left, right, op, division=division, exact=exact)
+    dtype = _pair_dtype(b, (left, right), names, op, division=division, exact=exact)
     first = _in_dtype(b, left, dtype, names[0])
     second = _in_dtype(b, right, dtype, names[1])
     return broadcast_pair(b, first, second, names[1])
@@ -156,18 +159,18 @@ def promote_all(
     Literals take the dtype of the others where their kind allows.
     """
     dtype: DType | None = None
-    literals: list[Number] = []
+    literals: list[tuple[Number, str]] = []
     for value, name in zip(values, names, strict=True):
         if isinstance(value, bool | int | float):
-            literals.append(value)
+            literals.append((value, name))
             continue
         found = numeric(b, value, op, name)[1]
         dtype = found if dtype is None else promote(b, dtype, found, op)
-    for value in literals:
+    for value, name in literals:
         if dtype is None:
-            dtype = literal_dtype(b, value)
+            dtype = literal_dtype(b, value, name)
         else:
-            dtype = _promote_literal(b, value, dtype, op, division=False)
+            dtype = _promote_literal(b, value, dtype, op, name, division=False)
     assert dtype is not None
     if dtype.is_float and dtype.bits == 8:
         raise b.fail(E0313, op=op, dtype=dtype).help("cast it first: `x.to(f32)`")
@@ -179,10 +182,16 @@ def promote_all(
 
 
 def _pair_dtype(
-    b: Builder, left: object, right: object, op: str, *, division: bool, exact: bool
+    b: Builder,
+    pair: tuple[object, object],
+    names: tuple[str, str],
+    op: str,
+    *,
+    division: bool,
+    exact: bool,
 ) -> DType:
     dtypes = []
-    for value, other in ((left, right), (right, left)):
+    for value, other, name in zip(pair, reversed(pair), names, strict=True):
         if isinstance(value, RuntimeValue):
             assert isinstance(value.dtype, DType)
             dtypes.append(value.dtype)
@@ -191,8 +200,8 @@ def _pair_dtype(
         assert isinstance(other, RuntimeValue)
         assert isinstance(other.dtype, DType)
         if not exact or _is_exact(value, other.dtype):
-            return _promote_literal(b, value, other.dtype, op, division=division)
-        dtypes.append(literal_dtype(b, value))
+            return _promote_literal(b, value, other.dtype, op, name, division=division)
+        dtypes.append(literal_dtype(b, value, name))
     return promote(b, dtypes[0], dtypes[1], op, division=division)
 
 
@@ -257,7 +266,9 @@ def _round(b: Builder, value: RuntimeValue, dtype: DType, mode: str | None) -> R
 def _cast_float(
     b: Builder, value: RuntimeValue, source: DType, dtype: DType, rounding: str | None
 ) -> RuntimeValue:
-    if source.bits == 8 and dtype in (F64, *_F8):
+    # To bf16 through f32: the direct way through libtriton turns NaN and infinity of f8e5m2 into
+    # numbers.
+    if source.bits == 8 and dtype in (F64, BF16, *_F8):
         return cast(b, _round(b, value, F32, None), dtype)
     if (dtype in _F8 and source == F64) or (source.bits == 8 and dtype.is_int):
         raise b.fail(E0306, before=source, dtype=dtype).help(
