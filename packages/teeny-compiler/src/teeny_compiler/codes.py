@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from teeny_macros.diagnostics import Code, CompileError, ToolchainError, code
+from teeny_macros.diagnostics import Code, CompileError, LaunchError, ToolchainError, code
 
 # --- finding teenyc -------------------------------------------------------------------------------
 E0901 = code("E0901", "missing-teenyc", "no teenyc toolchain was found", ToolchainError)
@@ -100,6 +100,18 @@ E0942 = code(
 E0943 = code(
     "E0943", "unreadable-tunings", "`{path}` holds no tuning results: {reason}", ToolchainError
 )
+
+# --- checking -------------------------------------------------------------------------------------
+E0950 = code("E0950", "unreadable-module", "`{path}` cannot be read: {reason}", ToolchainError)
+E0951 = code("E0951", "forgotten-arguments", "`{kernel}[grid]` is given no arguments", LaunchError)
+E0952 = code("E0952", "kept-launch", "a launch of `{kernel}` has no result to keep", LaunchError)
+E0953 = code(
+    "E0953",
+    "unknown-grid-value",
+    "the grid function of `{kernel}` asks for `{name}`, which is no value of the launch",
+    LaunchError,
+)
+E0954 = code("E0954", "unknown-setting", "`{path}`, [tool.teeny.check]: {what}", ToolchainError)
 
 CODES: tuple[Code, ...] = tuple(
     value for value in list(globals().values()) if isinstance(value, Code)

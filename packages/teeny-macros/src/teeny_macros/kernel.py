@@ -436,11 +436,11 @@ def kernel(function: Any = None, /, **options: Any) -> Any:
             options.
     """
     if function is not None:
-        return _make_kernel(function, _scope_of_caller(), {})
-    _check_options(options)
+        return make_kernel(function, _scope_of_caller(), {})
+    check_options(options)
 
     def decorate(function: Any) -> Any:
-        return _make_kernel(function, _scope_of_caller(), options)
+        return make_kernel(function, _scope_of_caller(), options)
 
     return decorate
 
@@ -454,16 +454,16 @@ _NAMING_OPTIONS = ("do_not_specialize", "do_not_specialize_on_alignment")
 _KERNEL_OPTIONS = (*_NAMING_OPTIONS, "name", "dtypes", "backward")
 
 
-def _check_options(options: Mapping[str, Any]) -> None:
+def check_options(options: Mapping[str, Any]) -> None:
+    """Raise E0028 for an option that `@kernel` does not have."""
     for name in options:
         if name not in _KERNEL_OPTIONS and name not in LaunchOptions._fields:
             known = ", ".join(f"`{other}`" for other in (*_KERNEL_OPTIONS, *LaunchOptions._fields))
             raise E0028.error(name=name).help(f"its options are {known}")
 
 
-def _make_kernel(
-    function: Any, scope: Mapping[str, Any], options: Mapping[str, Any]
-) -> Kernel[...]:
+def make_kernel(function: Any, scope: Mapping[str, Any], options: Mapping[str, Any]) -> Kernel[...]:
+    """What `@kernel(**options)` makes of a function that stands in a scope of these variables."""
     if isinstance(function, Kernel) and not options:
         return function
     captured = capture(function, scope, is_kernel=True)
@@ -543,5 +543,9 @@ def device(function: Fn, /) -> Fn:
     Raises:
         CaptureError: E0001-E0007 when the function cannot be captured.
     """
-    captured = capture(function, _scope_of_caller(), is_kernel=False)
-    return DeviceFunction(captured)  # type: ignore[return-value]
+    return make_device(function, _scope_of_caller())  # type: ignore[return-value]
+
+
+def make_device(function: Any, scope: Mapping[str, Any]) -> DeviceFunction:
+    """What `@device` makes of a function that stands in a scope of these variables."""
+    return DeviceFunction(capture(function, scope, is_kernel=False))

@@ -87,7 +87,7 @@ def _run(command: Command) -> int:
     elif command.worker:
         from teenyc.worker import serve
 
-        serve()
+        serve(checking=command.check)
     elif command.unit is None:
         raise UsageError("say which unit to compile")
     else:

@@ -42,11 +42,14 @@ _COMPILER = ("frontend.lowering", "passes", "ir.printer", "backend.gpu.ptx")
 _MODES = ("unit", "explain", "print", "version", "worker", "help", "print_after")
 
 
-def serve() -> None:
-    """Answer requests until standard input ends; never returns (libtriton is noisy at exit)."""
+def serve(*, checking: bool = False) -> None:
+    """Answer requests until standard input ends; never returns (libtriton is noisy at exit).
+
+    With `checking` no back end is loaded: only requests with `--check` are for such a worker.
+    """
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints must not reach the protocol
-    worker = Worker()
+    worker = Worker(checking=checking)
     for line in sys.stdin.buffer:
         answers.write(json.dumps(worker.answer(line)).encode() + b"\n")
         answers.flush()
@@ -60,10 +63,13 @@ def serve() -> None:
 class Worker:
     """Holds the loaded library, a back-end process that waits for the next job, and DSL texts."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, checking: bool = False) -> None:
         self._dsl = driver.DslTexts()
         self._spare: Child | None = None
         self.triton: str | None = None
+        if checking:
+            self._warm = [import_module(f"teenyc.{name}") for name in _COMPILER[:2]]
+            return
         env.clear_for_back_end()  # before libtriton is loaded
         try:
             self.triton = driver.find_triton().version

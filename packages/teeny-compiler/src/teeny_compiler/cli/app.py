@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from teeny_compiler import CompileOptions, __version__, compile_kernel, doctor, toolchain, versions
-from teeny_compiler.cli import cache, kernels
+from teeny_compiler.cli import cache, check, kernels
 from teeny_compiler.codes import E0914
 from teeny_compiler.options import LOADED, UNIT_STAGE, parse_ptx_version
 
@@ -34,6 +34,7 @@ def make_app() -> Any:
     )
     app.callback()(_options)
     app.command("compile")(compile_)
+    app.command("check")(check.check)
     app.command("doctor")(doctor_)
     named = typer.Typer(no_args_is_help=True, help="The toolchains in your data directory.")
     named.command("list")(list_toolchains)

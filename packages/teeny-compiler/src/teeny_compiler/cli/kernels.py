@@ -97,7 +97,7 @@ def _load(given: str, where: str) -> ModuleType:
     path = Path(where)
     try:
         if path.suffix == ".py" or path.is_file():
-            return _load_file(path)
+            return load_file(path)
         if "" not in sys.path and str(Path.cwd()) not in sys.path:
             sys.path.insert(0, str(Path.cwd()))
         return import_module(where)
@@ -112,7 +112,7 @@ def _load(given: str, where: str) -> ModuleType:
         raise E0931.error(given=given, reason=reason).help(_EXAMPLE) from error
 
 
-def _load_file(path: Path) -> ModuleType:
+def load_file(path: Path) -> ModuleType:
     """Import a file as `python FILE` would find its neighbors, but not as `__main__`."""
     from importlib.util import module_from_spec, spec_from_file_location
 
