@@ -160,6 +160,8 @@ def cold(runs: int, env: dict[str, str], folder: str) -> None:
         floor.append(timed(floor_command, env, folder))
     rows_of("teenyc, vector add to PTX, cold", ours)
     print("  parts, one run:", *ours[-1].err.splitlines(), sep="\n    ")
+    check = ["-C", f"target-cpu={ARCH}", "--check"]
+    rows_of("teenyc --check", repeated(runs, [*command[:4], *check], env, folder), "limit 150 ms")
     words = [run.out.split() for run in floor]
     rows = [dict(zip(w[::2], map(float, w[1::2]), strict=True)) for w in words]
     rows_of("  libtriton alone", floor, parts(rows))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import re
+import textwrap
 from typing import TYPE_CHECKING
 
 from stubgen.operators import pointer_members, scalar_members, tensor_members
@@ -245,8 +246,14 @@ def surface(modules: Mapping[str, Module], host: Iterable[str]) -> str:
             "}",
             "",
             "__all__ = [",
-            *(f'    "{name}",' for name in public_names(modules, host)),
+            *_packed(public_names(modules, host)),
             "]",
             "",
         ]
     )
+
+
+def _packed(names: Iterable[str]) -> list[str]:
+    """Names in lines of at most 100 columns."""
+    text = " ".join(f'"{name}",' for name in names)
+    return textwrap.wrap(text, 96, initial_indent="    ", subsequent_indent="    ")

@@ -286,7 +286,7 @@ def test_a_refusing_stage_points_into_the_unit(
 def test_a_front_end_that_raises_is_an_internal_error(
     make_unit: MakeUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_: Unit) -> Module:
+    def fail(*_: object) -> Module:
         raise KeyError("planted")
 
     monkeypatch.setattr(frontend, "lower_unit", fail)

@@ -63,6 +63,14 @@ TEENYC_BOUNDS_CHECKS = Variable(
     "off",
     "`on`: on a CPU an access outside of the arrays given is an error instead of a crash",
 )
+TEENYC_ASSERTIONS = Variable(
+    "TEENYC_ASSERTIONS", "off", "`on`: code for a GPU keeps what `device_assert` checks"
+)
+TEENYC_OVERFLOW_CHECKS = Variable(
+    "TEENYC_OVERFLOW_CHECKS",
+    "off",
+    "`on`: a 32-bit integer that overflows on the way to an address is a failed assertion",
+)
 TEENYC_TIMEOUT = Variable(
     "TEENYC_TIMEOUT", "600", "seconds that one run of teenyc may take before it is ended"
 )
@@ -83,6 +91,8 @@ VARIABLES = (
     TEENYC_CACHE_MAX_AGE,
     TEENYC_PTX_VERSION,
     TEENYC_BOUNDS_CHECKS,
+    TEENYC_ASSERTIONS,
+    TEENYC_OVERFLOW_CHECKS,
     TEENYC_TIMEOUT,
     TEENY_LOG,
     TEENY_TUNED,
@@ -96,6 +106,8 @@ _NOT_FOR_TEENYC = frozenset(
         "PYTHONWARNINGS",
         TEENYC_PTX_VERSION.name,
         TEENYC_BOUNDS_CHECKS.name,
+        TEENYC_ASSERTIONS.name,
+        TEENYC_OVERFLOW_CHECKS.name,
     )
 )
 

@@ -30,12 +30,17 @@ class CompileOptions(NamedTuple):
     the oldest that carries the kernel. `emit` names stages to keep besides those that are always
     kept: `ttgir`, `llvm-ir`, for a CPU `clusters`, `asm`. `bounds_checks`, for a CPU: an access
     outside of the arrays given is an error instead of a crash; None is `TEENYC_BOUNDS_CHECKS`.
+    `assertions`, for a GPU: `device_assert` is kept (elsewhere it always is); `overflow_checks`: a
+    32-bit integer that overflows on the way to an address is a failed assertion. None is
+    `TEENYC_ASSERTIONS`, `TEENYC_OVERFLOW_CHECKS`.
     """
 
     fp_fusion: bool = True
     ptx_version: int | None = None
     emit: tuple[str, ...] = ()
     bounds_checks: bool | None = None
+    assertions: bool | None = None
+    overflow_checks: bool | None = None
 
 
 def resolve(options: CompileOptions | None, target: Target, *, fp_fusion: bool) -> CompileOptions:
@@ -58,12 +63,22 @@ def resolve(options: CompileOptions | None, target: Target, *, fp_fusion: bool) 
     if target.kind != "cpu":
         checks = None
     elif checks is None:
-        checks = _bounds_checks_from_environment()
+        checks = _switch_from_environment(env.TEENYC_BOUNDS_CHECKS)
+    assertions = asked.assertions
+    if target.kind != "cuda":
+        assertions = None
+    elif assertions is None:
+        assertions = _switch_from_environment(env.TEENYC_ASSERTIONS)
+    overflows = asked.overflow_checks
+    if overflows is None:
+        overflows = _switch_from_environment(env.TEENYC_OVERFLOW_CHECKS)
     return CompileOptions(
         asked.fp_fusion and fp_fusion,
         version,
         tuple(stage for stage in STAGES if stage in wanted),
         checks,
+        assertions,
+        overflows,
     )
 
 
@@ -85,6 +100,10 @@ def arguments(options: CompileOptions, target: Target) -> list[str]:
         found += ["-C", f"ptx-version={options.ptx_version // 10}.{options.ptx_version % 10}"]
     if options.bounds_checks:
         found += ["-C", "bounds-checks=on"]
+    if options.assertions:
+        found += ["-C", "assertions=on"]
+    if options.overflow_checks:
+        found += ["-C", "overflow-checks=on"]
     return [*found, "--emit", ",".join(options.emit)]
 
 
@@ -99,12 +118,12 @@ def stage_files(files: tuple[str, ...]) -> dict[str, str]:
     }
 
 
-def _bounds_checks_from_environment() -> bool:
-    text = env.read(env.TEENYC_BOUNDS_CHECKS) or env.TEENYC_BOUNDS_CHECKS.default
+def _switch_from_environment(variable: env.Variable) -> bool:
+    text = env.read(variable) or variable.default
     if text not in _SWITCHES:
-        raise E0914.error(
-            name=env.TEENYC_BOUNDS_CHECKS.name, value=text, wanted=" or ".join(_SWITCHES)
-        ).help("unset it for the default, off")
+        raise E0914.error(name=variable.name, value=text, wanted=" or ".join(_SWITCHES)).help(
+            "unset it for the default, off"
+        )
     return _SWITCHES[text]
 
 

@@ -5,6 +5,7 @@ teenyc is not imported by name: it is found in the entry-point group `teeny.inte
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from teeny_cpu.codes import E1101, E1103, E1104
@@ -41,8 +42,10 @@ class InterpretedProgram:
                 .help("compile the kernel again: `teeny cache clear`")
             ) from error
         self.artifact = artifact
-        loader = find_loader()
-        self._interpreted = at_users_lines(artifact, lambda: loader(text))
+        load: Callable[..., Any] = find_loader()
+        if artifact.metadata.overflow_checks:
+            load = partial(load, overflow_checks=True)
+        self._interpreted = at_users_lines(artifact, lambda: load(text))
 
     def run(self, grid: tuple[int, int, int], args: list[Any]) -> None:
         """Run every program of `grid` in order; `args` are NumPy arrays, None and numbers."""

@@ -70,6 +70,7 @@ class Metadata(NamedTuple):
     features: str = ""
     written: tuple[str, ...] = ()
     descriptors: tuple[tuple[tuple[int, ...], int], ...] = ()
+    overflow_checks: bool = False
     launch_pdl: bool = False
     launch_cooperative_grid: bool = False
     versions: tuple[tuple[str, str], ...] = ()
@@ -79,6 +80,7 @@ class Metadata(NamedTuple):
         data: dict[str, object] = {"schema": SCHEMA, **self._asdict()}
         data["params"] = [param._asdict() for param in self.params]
         data["written"] = list(self.written)
+        data["descriptors"] = [[list(box), swizzle] for box, swizzle in self.descriptors]
         data["versions"] = dict(self.versions)
         return data
 

@@ -20,6 +20,7 @@ from teenyc.options import Command, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from teeny_macros.diagnostics import Diagnostic
     from teenyc.backend.gpu.child import Child
     from teenyc.driver import Result
     from teenyc.ir.core import Module
@@ -55,14 +56,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def report(error: TeenyError, error_format: str) -> int:
     """Print the faults of `error` on standard error; the exit status that belongs to it."""
+    show(error.diagnostics, error_format)
+    return BUG if isinstance(error, InternalError) else DIAGNOSTICS
+
+
+def show(diagnostics: Sequence[Diagnostic], error_format: str) -> None:
+    """Print diagnostics on standard error."""
+    if not diagnostics:
+        return
     from teeny_macros.render import render, wants_color
 
     color = error_format == "human" and wants_color(sys.stderr)
-    for diagnostic in error.diagnostics:
+    for diagnostic in diagnostics:
         print(
             render(diagnostic, _FORMS.get(error_format, error_format), color=color), file=sys.stderr
         )
-    return BUG if isinstance(error, InternalError) else DIAGNOSTICS
 
 
 def _error_format(arguments: list[str]) -> str:
@@ -117,6 +125,7 @@ def _compile(command: Command, unit: str) -> None:
         if child is not None:
             child.dismiss()
         raise
+    show(result.warnings, command.error_format)
     if not asked.check:
         paths = output.write_result(result, asked.target, command.output)
         if command.verbose:

@@ -56,6 +56,7 @@ E0313 = code("E0313", "narrow-arithmetic", "`{op}` cannot compute in {dtype}")
 E0314 = code(
     "E0314", "mismatched-combination", "`{function}` returns {found}, and {wanted} are wanted"
 )
+E0315 = code("E0315", "implicit-cast", "{before} becomes {dtype} without a word")
 
 # --- E04xx: shapes and compile-time values -----------------------------------------------------
 E0401 = code(

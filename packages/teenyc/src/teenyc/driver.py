@@ -48,6 +48,7 @@ class Result(NamedTuple):
     timings: tuple[tuple[str, float], ...]
     log: str = ""
     data: bytes = b""
+    warnings: tuple[Diagnostic, ...] = ()
 
 
 class Timer:
@@ -160,7 +161,8 @@ def _compile(
 ) -> Result:
     triton = find_triton() if needs_back_end(options) else None
     keep = options.assertions or options.target.kind != "cuda"
-    module = _lower(unit, timer, after, options.target, assertions=keep)
+    warnings: list[Diagnostic] = []
+    module = _lower(unit, timer, after, options, warnings, assertions=keep)
     if options.target.kind == "cuda":
         require_hardware(module, options.target.arch)
     texts: dict[str, str] = {}
@@ -197,8 +199,9 @@ def _compile(
             arena_bytes=native.arena_bytes, work=native.work, features=native.features
         )
         data = native.data if "obj" in options.emit else b""
-        return Result(unit, texts, metadata, tuple(timer.rows), data=data)
-    return Result(unit, texts, metadata, tuple(timer.rows), outcome.stderr if outcome else "")
+        return Result(unit, texts, metadata, tuple(timer.rows), data=data, warnings=tuple(warnings))
+    log = outcome.stderr if outcome else ""
+    return Result(unit, texts, metadata, tuple(timer.rows), log, warnings=tuple(warnings))
 
 
 def needs_native(options: Options) -> bool:
@@ -227,7 +230,8 @@ def _lower(
     unit: Unit,
     timer: Timer,
     after: Callable[[str, Module], None] | None,
-    target: Target,
+    options: Options,
+    warnings: list[Diagnostic],
     *,
     assertions: bool,
 ) -> Module:
@@ -236,7 +240,7 @@ def _lower(
 
         import_module("teenyc.frontend.lowering")  # else its first use would be timed as lowering
     with timer.step("front end"), _our_bug("the front end", None):
-        module = frontend.lower_unit(unit)
+        module = frontend.lower_unit(unit, warnings if options.strict else None)
     if after is not None:
         after("front end", module)
     done = "the front end"
@@ -250,18 +254,24 @@ def _lower(
     with timer.step("passes"), _our_bug("the passes", lambda: (done, module)):
         if not assertions:
             passes.drop_assertions(module)
-        _lower_descriptors(module, target)
+        if options.overflow_checks:
+            from teenyc.passes.overflow import check_overflows
+
+            check_overflows(module)
+        _lower_descriptors(module, options.target)
         passes.run(module, after=seen)
     return module
 
 
 def _lower_descriptors(module: Module, target: Target) -> None:
     """Take descriptors from targets that do not have them; libtriton does so for older GPUs."""
+    if target.kind == "cuda" and versions.arch_number(target.arch) >= versions.FIRST_TMA_ARCH:
+        return
     from teenyc.passes.descriptors import lower_descriptors, lower_parameters
 
     if target.kind == "cpu":
         lower_descriptors(module)
-    elif target.kind != "cuda" or versions.arch_number(target.arch) < versions.FIRST_TMA_ARCH:
+    else:
         lower_parameters(module)
 
 
@@ -378,6 +388,7 @@ def _metadata(
         num_ctas=module.attributes["num_ctas"],
         ptx_version=ptx_version,
         fp_fusion=_fp_fusion(module, options),
+        overflow_checks=options.overflow_checks,
         launch_pdl=bool(module.attributes.get("launch_pdl")),
         launch_cooperative_grid=bool(module.attributes.get("launch_cooperative_grid")),
         versions=_versions(triton),

@@ -21,13 +21,20 @@ Array = Any
 Grid = tuple[int, int, int]
 
 
-def load(unit_text: str) -> InterpProgram:
-    """Lower a unit that holds its DSL text. Raises the front end's errors and E0508."""
+def load(unit_text: str, *, overflow_checks: bool = False) -> InterpProgram:
+    """Lower a unit that holds its DSL text. Raises the front end's errors and E0508.
+
+    `overflow_checks`: as `-C overflow-checks=on`.
+    """
     from teenyc import passes
     from teenyc.frontend import lower_unit
     from teenyc.passes.descriptors import lower_parameters
 
     module = lower_unit(parse(unit_text))
+    if overflow_checks:
+        from teenyc.passes.overflow import check_overflows
+
+        check_overflows(module)
     lower_parameters(module)
     passes.run(module)
     return InterpProgram(module)

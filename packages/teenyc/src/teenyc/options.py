@@ -34,10 +34,13 @@ usage: teenyc UNIT [options]     compile one unit (`-` reads it from standard in
   -C ptx-version=8.4     PTX version, not below what the kernel needs
   -C bounds-checks=on    on a CPU, an access outside of the arrays given is an error (default: off)
   -C assertions=on       keep `device_assert` in code for a GPU (default: off)
+  -C overflow-checks=on  report integers of 32 bits that overflow on the way to an address
+                         (default: off)
   --emit KIND,...        mlir, ttgir, llvm-ir, ptx; for a CPU mlir, clusters, llvm-ir, asm, obj
                          (default: ptx, obj, or mlir for interpret)
   -o FOLDER              where the files go (default: here)
   --check                stop after the checks, write nothing
+  --strict               with --check: warn where a value is cast and the text does not say so
   --error-format FORMAT  human, json, github or concise
   --print-after PASS     print the IR after a pass (`all` for each) on standard error
   --time-passes          print what each stage took on standard error
@@ -55,6 +58,7 @@ _OPTIONS = {
     "-o": ("output", True),
     "--out-dir": ("output", True),
     "--check": ("check", False),
+    "--strict": ("strict", False),
     "--error-format": ("error_format", True),
     "--print-after": ("print_after", True),
     "--time-passes": ("time_passes", False),
@@ -68,7 +72,14 @@ _OPTIONS = {
     "--help": ("help", False),
     "-h": ("help", False),
 }
-_CODEGEN = ("target-cpu", "fp-fusion", "ptx-version", "bounds-checks", "assertions")
+_CODEGEN = (
+    "target-cpu",
+    "fp-fusion",
+    "ptx-version",
+    "bounds-checks",
+    "assertions",
+    "overflow-checks",
+)
 _REPEATABLE = {"codegen", "emit", "print_after"}
 
 
@@ -91,6 +102,8 @@ class Options(NamedTuple):
     print_after: tuple[str, ...] = ()
     bounds_checks: bool = False
     assertions: bool = False
+    overflow_checks: bool = False
+    strict: bool = False
 
     def to_arguments(self) -> list[str]:
         """The arguments of `teenyc` that give these options."""
@@ -105,6 +118,8 @@ class Options(NamedTuple):
             found += ["-C", "bounds-checks=on"]
         if self.assertions:
             found += ["-C", "assertions=on"]
+        if self.overflow_checks:
+            found += ["-C", "overflow-checks=on"]
         return [*found, "--emit", ",".join(self.emit)]
 
 
@@ -117,6 +132,7 @@ class Command(NamedTuple):
     emit: tuple[str, ...] = ()
     output: str = "."
     check: bool = False
+    strict: bool = False
     error_format: str = "human"
     print_after: tuple[str, ...] = ()
     time_passes: bool = False
@@ -170,10 +186,13 @@ def compile_options(command: Command) -> Options:
     fusion = codegen.get("fp-fusion")
     if fusion is not None:
         _require_one_of("-C fp-fusion", fusion, tuple(_SWITCHES))
-    checks = codegen.get("bounds-checks", "off")
-    _require_one_of("-C bounds-checks", checks, tuple(_SWITCHES))
-    assertions = codegen.get("assertions", "off")
-    _require_one_of("-C assertions", assertions, tuple(_SWITCHES))
+    switches: dict[str, bool] = {}
+    for name in ("bounds-checks", "assertions", "overflow-checks"):
+        given_switch = codegen.get(name, "off")
+        _require_one_of(f"-C {name}", given_switch, tuple(_SWITCHES))
+        switches[name] = _SWITCHES[given_switch]
+    if command.strict and not command.check:
+        raise UsageError("`--strict` belongs to `--check`")
     return Options(
         target=target,
         emit=tuple(kind for kind in STAGES if kind in kinds) or (_DEFAULT_EMIT[target.kind],),
@@ -181,8 +200,10 @@ def compile_options(command: Command) -> Options:
         ptx_version=parse_ptx_version(requested) if requested and target.kind == "cuda" else None,
         check=command.check,
         print_after=command.print_after,
-        bounds_checks=_SWITCHES[checks] and target.kind == "cpu",
-        assertions=_SWITCHES[assertions],
+        bounds_checks=switches["bounds-checks"] and target.kind == "cpu",
+        assertions=switches["assertions"],
+        overflow_checks=switches["overflow-checks"],
+        strict=command.strict,
     )
 
 

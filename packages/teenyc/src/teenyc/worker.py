@@ -125,7 +125,8 @@ class Worker:
         )
         files = {} if asked.check else output.write_result(result, asked.target, command.output)
         timings = {name.strip(): round(seconds * 1e3, 2) for name, seconds in result.timings}
-        return {"status": OK, "diagnostics": [], "files": files, "timings": timings}
+        warnings = [diagnostic.to_json() for diagnostic in result.warnings]
+        return {"status": OK, "diagnostics": warnings, "files": files, "timings": timings}
 
     def _take_spare(self, asked: Options) -> Child | None:
         """The waiting process; one that a fault left unused stays for the next request."""

@@ -11,9 +11,12 @@ import pytest
 
 from teeny_macros.diagnostics import TeenyError
 from teenyc import codes
+from teenyc.frontend import lower_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from teeny_macros.diagnostics import Diagnostic
 
 PAGES = Path(codes.__file__).parent / "explain"
 BLOCK = re.compile(r"^```py (\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -21,6 +24,7 @@ MINE = sorted(row.code for row in codes.CODES if re.fullmatch(r"E0[345]\d\d", ro
 # What a program meets, and not the compiler; E0508 and E0510 have tests of their own.
 AT_LAUNCH = {"E0506", "E0507", "E0509"}
 WITHOUT_EXAMPLE = {"E0508", "E0510"}
+WARNINGS = {"E0315"}
 
 
 def parts(text: str) -> tuple[str, str]:
@@ -35,7 +39,9 @@ def blocks(code: str) -> dict[str, str]:
     return dict(BLOCK.findall((PAGES / f"{code}.md").read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("code", [code for code in MINE if code not in WITHOUT_EXAMPLE | AT_LAUNCH])
+@pytest.mark.parametrize(
+    "code", [code for code in MINE if code not in WITHOUT_EXAMPLE | AT_LAUNCH | WARNINGS]
+)
 def test_the_bad_kernel_of_a_page_raises_its_code_where_it_is_bad(
     code: str, kernel: Callable[..., Any]
 ) -> None:
@@ -47,6 +53,16 @@ def test_the_bad_kernel_of_a_page_raises_its_code_where_it_is_bad(
     assert found.span.file == "kernel_under_test.py"
     assert found.span.end_column > found.span.column
     assert found.helps
+
+
+@pytest.mark.parametrize("code", sorted(WARNINGS))
+def test_the_kernel_of_a_page_of_a_warning_is_warned_of(
+    code: str, kernel: Callable[..., Any]
+) -> None:
+    for name, wanted in ((f"W{code[1:]}", [f"W{code[1:]}"]), ("ok", [])):
+        found: list[Diagnostic] = []
+        lower_unit(kernel(*parts(blocks(code)[name])).unit, found)
+        assert [warning.code for warning in found] == wanted
 
 
 @pytest.mark.parametrize("code", [code for code in MINE if code not in WITHOUT_EXAMPLE])

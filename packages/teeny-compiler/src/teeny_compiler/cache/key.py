@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from teeny_compiler.versions import Versions
     from teeny_macros.target import Target
 
-SCHEMA = 2
+SCHEMA = 3
 
 Inputs = dict[str, Any]
 
@@ -45,6 +45,8 @@ def inputs_of(
             "ptx_version": options.ptx_version,
             "emit": list(options.emit),
             "bounds_checks": bool(options.bounds_checks),
+            "assertions": bool(options.assertions),
+            "overflow_checks": bool(options.overflow_checks),
         },
         "versions": dict(versions),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -38,6 +39,7 @@ from teenyc.values import Descriptor, RuntimeValue
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from teeny_macros.diagnostics import Diagnostic
     from teeny_macros.unit import Unit
     from teenyc.ir.core import Value
     from teenyc.types import IRType
@@ -49,25 +51,47 @@ _ATTRIBUTES = (
 _HINTS = {"divisible_by_16": ("tt.divisibility", 16)}
 
 
-def lower(unit: Unit) -> Module:
+def lower(unit: Unit, implicit: list[Diagnostic] | None = None) -> Module:
     """The IR module of `unit`. Raises CompileError with every fault found, at most 20."""
     try:
-        return _lower(unit)
+        module = _lower(unit, implicit)
     except TeenyError as error:
-        _quote(error, unit)
+        _quote(error.diagnostics, unit)
         raise
+    if implicit:
+        _spell(implicit, unit)
+        _quote(implicit, unit)
+    return module
 
 
-def _quote(error: TeenyError, unit: Unit) -> None:
+def _quote(diagnostics: Sequence[Diagnostic], unit: Unit) -> None:
     """Give each label the line it points at: the body is no file that a renderer could read."""
     lines = unit.body.split("\n")
-    for diagnostic in error.diagnostics:
+    for diagnostic in diagnostics:
         for label in diagnostic.labels:
             if label.span.file == unit.file and 0 < label.span.line <= len(lines):
                 label.source = lines[label.span.line - 1]
 
 
-def _lower(unit: Unit) -> Module:
+def _spell(implicit: list[Diagnostic], unit: Unit) -> None:
+    """Warn once of each place, with the text that stands there in the remedy."""
+    lines = unit.body.split("\n")
+    seen: set[tuple[Span | None, str]] = set()
+    for diagnostic in list(implicit):
+        span = diagnostic.span
+        if (span, diagnostic.message) in seen:
+            implicit.remove(diagnostic)
+            continue
+        seen.add((span, diagnostic.message))
+        text = "x"
+        if span is not None and span.file == unit.file and span.line == span.end_line:
+            text = lines[span.line - 1][span.column - 1 : span.end_column - 1]
+        if not re.fullmatch(r"[\w.]+(\([^()]*\)|\[[^\[\]]*\])*", text):
+            text = f"({text})"
+        diagnostic.helps = [help_.format(text) for help_ in diagnostic.helps]
+
+
+def _lower(unit: Unit, implicit: list[Diagnostic] | None) -> Module:
     context: Context | None = None
     try:
         library = Library(unit)
@@ -76,6 +100,7 @@ def _lower(unit: Unit) -> Module:
         assert scope is not None
         frame = Frame(scope, scope.source)
         context = Context(library, frame, EXPRESSIONS)
+        context.builder.implicit = implicit
         context.run = partial(run_body, context)
         context.run_function = partial(run_function, context)
         return _lower_entry(context, scope, node)

@@ -10,7 +10,7 @@ from teenyc.ir.core import UNKNOWN, Block, Operation, Region
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from teeny_macros.diagnostics import Code, TeenyError
+    from teeny_macros.diagnostics import Code, Diagnostic, TeenyError
     from teeny_macros.source import Span
     from teenyc.ir.core import Location, Value
     from teenyc.ir.opdef import OpDef
@@ -29,6 +29,8 @@ class Builder:
         self.loc: Location = UNKNOWN
         self.span: Span | None = None
         self.arg_spans: dict[str, Span] = {}
+        # Warnings about casts that the text does not say, where they are asked for.
+        self.implicit: list[Diagnostic] | None = None
 
     def emit(
         self,

@@ -26,7 +26,7 @@ from teenyc.ops.memory import (
     refuse_wider,
     require_mask,
 )
-from teenyc.ops.semantics import bitcast, cast
+from teenyc.ops.semantics import bitcast, cast, note_cast
 from teenyc.types import (
     DTYPES,
     F32,
@@ -321,6 +321,8 @@ def _target(
     element = dtype.element
     if element == I1:
         place, element = as_bytes(b, place, dtype), I8
+    for arg, value in given.items():
+        note_cast(b, value, dtype.element, arg)
     cast_values = tuple(
         cast(b, cast(b, stretch(b, value, place.shape), dtype.element, arg=arg), element)
         for arg, value in given.items()

@@ -194,7 +194,7 @@ def _device_assert(b: Builder, cond: object, msg: object = "", mask: object = No
         raise b.fail(E0419, arg="msg", op="device_assert", what=describe(msg)).help(
             "`msg` is a string known at compile time"
         )
-    condition = semantics.cast(b, to_value(b, cond, arg="cond"), I1, arg="cond")
+    condition = semantics.implicitly(b, to_value(b, cond, arg="cond"), I1, arg="cond")
     if mask is not None:
         lanes = semantics.cast(b, to_value(b, mask, arg="mask"), I1, arg="mask")
         off: RuntimeValue = HANDLERS["operator.invert"](b, x=lanes)

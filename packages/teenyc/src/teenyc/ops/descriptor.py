@@ -19,7 +19,7 @@ from teenyc.ops.atomic import COMBINE
 from teenyc.ops.broadcasting import check_shape, spell
 from teenyc.ops.families import Array, Environment, no_result
 from teenyc.ops.literals import to_value
-from teenyc.ops.semantics import cast
+from teenyc.ops.semantics import implicitly
 from teenyc.ops.tiles import padding, same_rank, scalars
 from teenyc.types import (
     BF16,
@@ -345,7 +345,7 @@ def _fitting(b: Builder, desc: Descriptor, value: object, shape: tuple[int, ...]
         raise _misfit(b, "value", f"{given.describe()} for a tile of shape {spell(shape)}").help(
             "a tile is written whole: bring the value to its shape"
         )
-    return cast(b, given, desc.dtype, arg="value")
+    return implicitly(b, given, desc.dtype, arg="value")
 
 
 @lowers("load_tensor_descriptor")

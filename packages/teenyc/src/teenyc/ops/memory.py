@@ -328,6 +328,7 @@ def _store(
         condition = stretch(b, condition, address.shape)
     element = I8 if dtype.element == I1 else dtype.element
     address = as_bytes(b, address, dtype)
+    semantics.note_cast(b, value, dtype.element, "value")
     stored = semantics.cast(b, stored, dtype.element, arg="value")
     operands = [address.ir, semantics.cast(b, stored, element).ir]
     if condition is not None:

@@ -15,7 +15,7 @@ from teenyc.ops.broadcasting import broadcast_pair
 from teenyc.ops.compare import CMPF, CMPI, SELECT
 from teenyc.ops.literals import Number, constant, numeric, to_value
 from teenyc.ops.memory import ADDPTR
-from teenyc.ops.semantics import cast, promote_pair
+from teenyc.ops.semantics import cast, implicitly, note_cast, promote_pair
 from teenyc.types import F32, I1, DType
 from teenyc.values import EnumMember, RuntimeValue, describe
 
@@ -112,6 +112,8 @@ def _mul(b: Builder, lhs: object, rhs: object) -> RuntimeValue:
 def _truediv(b: Builder, lhs: object, rhs: object) -> RuntimeValue:
     left, right = promote_pair(b, lhs, rhs, "/", division=True)
     if _dtype(left).is_int:
+        note_cast(b, lhs, F32, "lhs")
+        note_cast(b, rhs, F32, "rhs")
         left, right = cast(b, left, F32), cast(b, right, F32)
     return RuntimeValue(b.value(arith.DIVF, left.ir, right.ir), left.dtype, left.shape)
 
@@ -247,7 +249,7 @@ for _name in _SYMBOLS:
 
 @lowers("where")
 def _where(b: Builder, condition: object, x: object, y: object) -> RuntimeValue:
-    chosen = cast(b, to_value(b, condition, arg="condition"), I1, arg="condition")
+    chosen = implicitly(b, to_value(b, condition, arg="condition"), I1, arg="condition")
     left, right = promote_pair(b, x, y, "where", names=("x", "y"), pointers=True)
     if chosen.shape:
         chosen, left = broadcast_pair(b, chosen, left, "x")

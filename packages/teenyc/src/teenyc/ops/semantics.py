@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from teeny_macros.diagnostics import TeenyError
+from teeny_macros.unit import DSL_MODULE
 from teenyc.codes import (
     E0301,
     E0302,
@@ -18,6 +19,7 @@ from teenyc.codes import (
     E0308,
     E0309,
     E0313,
+    E0315,
     E0602,
 )
 from teenyc.ir.builder import Builder
@@ -56,7 +58,9 @@ __all__ = [
     "broadcast_pair",
     "cast",
     "constant",
+    "implicitly",
     "is_number",
+    "note_cast",
     "promote",
     "promote_all",
     "promote_pair",
@@ -213,7 +217,7 @@ def _is_exact(value: Number, dtype: DType) -> bool:
 
 def _in_dtype(b: Builder, value: object, dtype: DType, arg: str) -> RuntimeValue:
     if isinstance(value, RuntimeValue):
-        return cast(b, value, dtype)
+        return implicitly(b, value, dtype, arg=arg)
     assert isinstance(value, bool | int | float)
     if value < 0 and dtype.kind in ("uint", "bool") and not isinstance(value, bool):
         raise b.fail(E0302, arg=arg, value=value, dtype=dtype).help(
@@ -223,6 +227,29 @@ def _in_dtype(b: Builder, value: object, dtype: DType, arg: str) -> RuntimeValue
 
 
 # --- casts ----------------------------------------------------------------------------------------
+
+
+def note_cast(b: Builder, x: object, dtype: AnyDType, arg: str = "") -> None:
+    """W0315, where such warnings are wanted: the text of the kernel does not say this cast.
+
+    Literals have no dtype to lose, and the language's own functions are not the user's text.
+    """
+    if b.implicit is None or not isinstance(x, RuntimeValue) or x.dtype == dtype:
+        return
+    place = b.arg_spans.get(arg, b.span)
+    is_literal = x.ir.op is not None and x.ir.op.name == "arith.constant"
+    if place is None or is_literal or b.loc.file.startswith(DSL_MODULE):
+        return
+    found = E0315.warn(place, before=x.describe(), dtype=dtype)
+    spelled = "{} != 0" if dtype == I1 else f"{{}}.to({dtype})"
+    found.helps.append(f"say so: `{spelled}`")
+    b.implicit.append(found)
+
+
+def implicitly(b: Builder, x: object, dtype: AnyDType, *, arg: str = "") -> RuntimeValue:
+    """A cast that the text of the kernel does not say: see `note_cast`."""
+    note_cast(b, x, dtype, arg)
+    return cast(b, x, dtype, arg=arg)
 
 
 def cast(
@@ -369,4 +396,4 @@ def as_condition(b: Builder, x: object, what: str = "a condition") -> Value:
         raise b.fail(E0602, what=what, type=value.describe()).help(
             "combine tensors with `&` and `|`, choose with `where(condition, x, y)`, mask memory"
         )
-    return cast(b, value, I1).ir
+    return implicitly(b, value, I1).ir
