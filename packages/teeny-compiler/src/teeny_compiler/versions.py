@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from teeny_compiler import env, log, places
 from teeny_compiler.codes import E0905
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from teeny_compiler.toolchain import Toolchain
 
@@ -29,6 +30,15 @@ _SECONDS_TO_ANSWER = 60
 _CHECK = "check what `teenyc --version --verbose` says, or name another: `export TEENYC_PATH=...`"
 _SCHEMA = 1
 _LAST = "last.json"
+
+# A folder changed so short ago may change again at the same time, as its file system counts.
+_CLOCK_TICK = 2_000_000_000  # nanoseconds
+Distribution = tuple[str, str, str]
+
+# What this process knows: folder -> (its time, its packages), metadata folder -> (its time, the
+# project that it stands for).
+_listed: dict[str, tuple[int, tuple[Distribution, ...]]] = {}
+_roots: dict[str, tuple[int, str]] = {}
 
 # (path, mtime, size) of an executable -> what it answered, for this process.
 _answers: dict[tuple[str, int, int], Versions] = {}
@@ -60,7 +70,9 @@ def recall_last(memory: str) -> Versions | None:
 def _from_environment(toolchain: Toolchain) -> Versions | None:
     rows: dict[str, str] = {}
     for folder in library_folders(toolchain):
-        for name, version in _distributions(folder):
+        for name, version, path in _distributions(folder):
+            if name == "teenyc":
+                version += _source_state(path)  # noqa: PLW2901 - the version is what it says
             if rows.setdefault(name, version) != version and name == "teenyc":
                 return None  # two teenycs: only the executable knows which it runs
     if "teenyc" not in rows:
@@ -83,43 +95,47 @@ def library_folders(toolchain: Toolchain) -> list[str]:
     return found
 
 
-def _distributions(folder: str) -> Iterable[tuple[str, str]]:
+def _distributions(folder: str) -> tuple[Distribution, ...]:
+    """(name, version, metadata folder) of what matters among the packages in a folder.
+
+    A folder is listed once for as long as its time stands: each launch of a new kernel asks.
+    """
+    try:
+        stamp = os.stat(folder).st_mtime_ns
+    except OSError:
+        return ()
+    known = _listed.get(folder)
+    if known is not None and known[0] == stamp:
+        return known[1]
     try:
         names = os.listdir(folder)
     except OSError:
-        return
+        return ()
+    found = []
     for entry in names:
-        if not entry.endswith(_DIST_INFO):
-            continue
-        name, _, version = entry.removesuffix(_DIST_INFO).partition("-")
-        if name.lower() not in NAMES:
-            continue
-        if name.lower() == "teenyc":
-            version += _source_state(os.path.join(folder, entry))
-        yield name.lower(), version
+        if entry.endswith(_DIST_INFO):
+            name, _, version = entry.removesuffix(_DIST_INFO).partition("-")
+            if name.lower() in NAMES:
+                found.append((name.lower(), version, os.path.join(folder, entry)))
+    if time.time_ns() - stamp > _CLOCK_TICK:
+        _listed[folder] = stamp, tuple(found)
+    return tuple(found)
 
 
 def _source_state(dist_info: str) -> str:
     """For a teenyc that is installed in editable form: a digest of what its files look like."""
     try:
-        with open(os.path.join(dist_info, "direct_url.json"), encoding="utf-8") as file:
-            text = file.read()
+        stamp = os.stat(dist_info).st_mtime_ns
     except OSError:
         return ""
-    import json
-    from hashlib import sha256
-    from urllib.parse import unquote, urlsplit
-
-    try:
-        data = json.loads(text)
-        editable = data.get("dir_info", {}).get("editable", False)
-        root = unquote(urlsplit(data["url"]).path) if editable else ""
-    except (ValueError, KeyError, AttributeError):
-        return ""
+    known = _roots.get(dist_info)
+    if known is None or known[0] != stamp:
+        known = _roots[dist_info] = stamp, _editable_root(dist_info)
+    root = known[1]
     if not root:
         return ""
-    if os.name == "nt":
-        root = root.lstrip("/")  # file:///C:/project
+    from hashlib import sha256
+
     source = os.path.join(root, "src")
     digest = sha256()
     for folder, folders, files in os.walk(source if os.path.isdir(source) else root):
@@ -131,6 +147,25 @@ def _source_state(dist_info: str) -> str:
                 info = os.stat(os.path.join(folder, name))
                 digest.update(f"{folder}/{name} {info.st_size} {info.st_mtime_ns}\n".encode())
     return f"+src.{digest.hexdigest()[:12]}"
+
+
+def _editable_root(dist_info: str) -> str:
+    """The folder of the project that an editable install stands for; empty for any other."""
+    try:
+        with open(os.path.join(dist_info, "direct_url.json"), encoding="utf-8") as file:
+            text = file.read()
+    except OSError:
+        return ""
+    import json
+    from urllib.parse import unquote, urlsplit
+
+    try:
+        data = json.loads(text)
+        editable = data.get("dir_info", {}).get("editable", False)
+        root = unquote(urlsplit(data["url"]).path) if editable else ""
+    except (ValueError, KeyError, AttributeError):
+        return ""
+    return root.lstrip("/") if os.name == "nt" else root  # file:///C:/project
 
 
 # --- from the executable --------------------------------------------------------------------------
