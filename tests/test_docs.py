@@ -79,7 +79,24 @@ def test_the_settings_that_pages_show_are_toml() -> None:
     found = [
         block for page in PAGES for block in doc_pages.blocks(page) if block.language == "toml"
     ]
-    assert [tomllib.loads(block.text)["tool"]["mypy"]["strict"] for block in found] == [True]
+    tables = [tomllib.loads(block.text) for block in found]
+    assert [table["tool"]["mypy"]["strict"] for table in tables if "tool" in table] == [True]
+    assert all(table.keys() & {"tool", "project", "bundle"} for table in tables)
+
+
+def test_the_manifest_that_a_page_shows_is_read(tmp_path: Path) -> None:
+    from teeny_compiler.bundling.manifest import read_manifest
+
+    page = ROOT / "docs" / "bundles.md"
+    (text,) = (b.text for b in doc_pages.blocks(page) if b.text.startswith("[bundle]"))
+    path = tmp_path / "manifest.toml"
+    path.write_text(text, encoding="utf-8")
+    found = read_manifest(str(path))
+    assert found.sealed
+    assert [row["kernel"] for row in found.kernels] == [
+        "mykernels.ops:scale",
+        "mykernels.attention:forward",
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

@@ -52,6 +52,25 @@ def test_devices_with_one_number_are_equal(device: Device) -> None:
     assert device != object()
 
 
+@pytest.mark.parametrize(
+    ("capability", "targets"),
+    [
+        ((7, 5), ["sm_75"]),
+        ((8, 6), ["sm_86", "sm_80", "sm_75"]),
+        ((9, 0), ["sm_90", "sm_89", "sm_87", "sm_86", "sm_80", "sm_75"]),
+        ((12, 0), ["sm_120", "sm_89", "sm_87", "sm_86", "sm_80", "sm_75"]),
+    ],
+)
+def test_a_device_names_every_target_whose_code_it_runs(
+    capability: tuple[int, int], targets: list[str]
+) -> None:
+    fake = FakeDriver()
+    fake.attributes["COMPUTE_CAPABILITY_MAJOR"] = capability[0]
+    fake.attributes["COMPUTE_CAPABILITY_MINOR"] = capability[1]
+    with fake_driver(fake):
+        assert [target.arch for target in Device(0).targets] == targets
+
+
 def test_a_gpu_older_than_the_compiler_knows_has_no_target() -> None:
     fake = FakeDriver()
     fake.attributes["COMPUTE_CAPABILITY_MAJOR"] = 6

@@ -12,6 +12,8 @@ from teeny_macros.artifact import Artifact
 from teeny_macros.target import Target
 
 if TYPE_CHECKING:
+    from teeny_compiler.bundling.build import build_bundle
+    from teeny_compiler.bundling.choice import every_instance
     from teeny_compiler.tuning.config import Config, Prune
     from teeny_compiler.tuning.heuristics import heuristics
     from teeny_compiler.tuning.result import Tuning
@@ -33,9 +35,11 @@ __all__ = [
     "TunedKernel",
     "Tuning",
     "autotune",
+    "build_bundle",
     "compile_kernel",
     "compile_kernels",
     "default_cache_dir",
+    "every_instance",
     "export_tunings",
     "find_teenyc",
     "heuristics",
@@ -50,7 +54,9 @@ _LATER = {
     "TunedKernel": "tuning.tuned",
     "Tuning": "tuning.result",
     "autotune": "tuning.tuned",
+    "build_bundle": "bundling.build",
     "compile_kernels": "workers",
+    "every_instance": "bundling.choice",
     "export_tunings": "tuning.store",
     "heuristics": "tuning.heuristics",
     "load_tunings": "tuning.store",

@@ -113,6 +113,25 @@ E0953 = code(
 )
 E0954 = code("E0954", "unknown-setting", "`{path}`, [tool.teeny.check]: {what}", ToolchainError)
 
+# --- bundles --------------------------------------------------------------------------------------
+E0970 = code("E0970", "nothing-to-bundle", "`{module}` does not say what to bundle", ToolchainError)
+E0971 = code(
+    "E0971", "unreadable-manifest", "the manifest `{path}` cannot be used: {reason}", ToolchainError
+)
+E0972 = code(
+    "E0972", "unbundlable-target", "`{target}` is a target of one machine alone", ToolchainError
+)
+E0973 = code(
+    "E0973",
+    "incomplete-bundle",
+    "{failed} of the {count} kernels of the bundle cannot be compiled",
+    ToolchainError,
+)
+
+# --- reading what was compiled --------------------------------------------------------------------
+E0980 = code("E0980", "missing-cuda-tool", "`{tool}` is needed and was not found", ToolchainError)
+E0981 = code("E0981", "refused-by-ptxas", "ptxas refuses `{kernel}`: {reason}", ToolchainError)
+
 CODES: tuple[Code, ...] = tuple(
     value for value in list(globals().values()) if isinstance(value, Code)
 )

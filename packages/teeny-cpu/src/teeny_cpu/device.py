@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from teeny_cpu import env
 from teeny_cpu.checks import checked_arguments, checked_grid
 from teeny_cpu.host import Host
+from teeny_cpu.levels import runnable_levels
 from teeny_cpu.module import Bound, Program
 from teeny_cpu.stream import check_stream, finish_streams
 from teeny_macros.target import Target
@@ -37,6 +38,11 @@ class Device(Host):
     def target(self) -> Target:
         """What kernels are compiled for: this machine."""
         return Target.cpu()
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """All targets whose code it runs, the best one first."""
+        return (Target.cpu(), *map(Target.cpu, runnable_levels()))
 
     def load(self, artifact: Artifact) -> Program:
         """The kernel of `artifact`, whose file is an object for this machine.

@@ -50,6 +50,19 @@ def load(device: Device, artifact: Artifact, ptx: bytes) -> Any:
     return module
 
 
+def load_given(device: Device, artifact: Artifact) -> Any:
+    """The module of a cubin that came with the PTX, as in a bundle; None when it is not for us."""
+    given = artifact.stages.get("cubin")
+    if given is None or artifact.target != device.target or not env.keeps_cubins():
+        return None
+    try:
+        image = given.read_bytes()
+    except OSError:
+        return None
+    number, module = device.context.driver.attempt("cuModuleLoadDataEx", image, 0, [], [])
+    return None if number else module
+
+
 def _name(device: Device, artifact: Artifact, ptx: bytes) -> str:
     from hashlib import sha256
 

@@ -22,13 +22,15 @@ from teeny_cuda.layout import checked_shape
 from teeny_cuda.memory import MemoryPool, pinned_array
 from teeny_cuda.module import Program
 from teeny_cuda.stream import DEFAULT, Stream
-from teeny_macros.target import Target
+from teeny_macros.target import CUDA_ARCHS, Target
 
 if TYPE_CHECKING:
     from teeny_macros.artifact import Artifact
 
 _PREFIX = "CU_DEVICE_ATTRIBUTE_"
 _PEER_ENABLED = 704
+# From this architecture on, code runs on no other.
+_FIRST_EXACT = 90
 
 
 class Memory(NamedTuple):
@@ -124,6 +126,17 @@ class Device:
         """What kernels are compiled for. Raises E1040 on a GPU that teenyc does not know."""
         major, minor = self.capability
         return Target.cuda(f"sm_{major}{minor}")
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """All targets whose code it runs, the best one first.
+
+        PTX for sm_75 to sm_89 runs on every later GPU.
+        """
+        own = 10 * self.capability[0] + self.capability[1]
+        numbers = sorted((int(name.removeprefix("sm_")) for name in CUDA_ARCHS), reverse=True)
+        fit = [number for number in numbers if number == own or number < min(own, _FIRST_EXACT)]
+        return tuple(Target.cuda(f"sm_{number}") for number in fit)
 
     @property
     def memory(self) -> Memory:

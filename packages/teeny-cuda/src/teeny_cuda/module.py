@@ -236,7 +236,7 @@ def _load(device: Device, artifact: Artifact) -> Any:
     driver = device.context.driver
     image = _image(device, artifact)
     if artifact.path.suffix == ".ptx":
-        kept = cubin.load(device, artifact, image)
+        kept = cubin.load_given(device, artifact) or cubin.load(device, artifact, image)
         if kept is not None:
             return kept
     options = driver.api.CUjit_option

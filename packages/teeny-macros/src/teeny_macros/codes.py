@@ -190,6 +190,27 @@ E1029 = code(
     "`{name}` of `{kernel}` is no tensor descriptor: {reason}",
     LaunchError,
 )
+E1030 = code(
+    "E1030",
+    "unbundled-instance",
+    "the bundle `{path}` does not hold `{kernel}` with {asked}",
+    LaunchError,
+)
+E1031 = code(
+    "E1031",
+    "unbundled-target",
+    "the bundle `{path}` does not hold `{kernel}` for {target}",
+    LaunchError,
+)
+E1032 = code(
+    "E1032",
+    "unknown-bundled-kernel",
+    "the bundle `{path}` holds {count} kernels called `{name}`",
+    LaunchError,
+)
+E1033 = code(
+    "E1033", "unusable-bundle", "`{path}` cannot be used as a bundle: {reason}", LaunchError
+)
 E1040 = code(
     "E1040",
     "unknown-architecture",

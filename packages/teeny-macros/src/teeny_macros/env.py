@@ -27,7 +27,13 @@ TEENY_DEVICE = Variable(
 TEENY_COLOR = Variable(
     "TEENY_COLOR", "auto", "colored errors: `auto` (when written to a terminal) or `never`"
 )
-VARIABLES = (TEENY_DEVICE, TEENY_COLOR)
+TEENY_BUNDLES = Variable(
+    "TEENY_BUNDLES",
+    "",
+    "bundles that launches look into, separated as the folders in PATH; `none`: only those that "
+    "the program loads itself",
+)
+VARIABLES = (TEENY_DEVICE, TEENY_COLOR, TEENY_BUNDLES)
 
 
 def color_allowed() -> bool:

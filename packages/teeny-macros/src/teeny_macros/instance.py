@@ -138,6 +138,11 @@ class KernelInstance(Generic[P]):
             self._kernel = cast("Kernel[P]", _import_kernel(*self._foundation.reference))
         return self._kernel
 
+    @property
+    def reference(self) -> tuple[str, str]:
+        """The module of the kernel, and its qualified name there."""
+        return self._foundation.reference
+
     def unit(self, dsl_text: str | None, dsl_digest: str) -> Unit:
         """The unit that teenyc compiles, with the DSL's text or only its digest."""
         modules = (*self._foundation.modules, UnitModule(ENTRY_MODULE, self.entry_point_source))

@@ -83,7 +83,11 @@ class _Program:
         """The loaded program; many threads may ask, one compiles."""
         with self.lock:
             if self.loaded is None:
-                artifact = devices.compiler()(self.instance, self.device.target)
+                from teeny_macros import bundle  # most processes load few programs
+
+                artifact = bundle.find(self.instance, self.device)
+                if artifact is None:
+                    artifact = devices.compiler()(self.instance, self.device.target)
                 if getattr(artifact, "source_map", None) is None:
                     artifact.source_map = self.instance.source_map
                 self.params = artifact.metadata.params

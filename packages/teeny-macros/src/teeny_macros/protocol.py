@@ -72,6 +72,9 @@ class Buffer(Protocol):
 class Device(Protocol):
     """One device.
 
+    A device may also have `targets`: all targets whose code it runs, the best one first. Without
+    it, that is `target` alone.
+
     `args` of `launch` are the run-time arguments in the kernel's order, already bound: arrays
     (anything that `describe` accepts) and Python numbers.
     """

@@ -184,6 +184,11 @@ def _print_list(what: str) -> None:
 
         print("\n".join(name for name, _ in PASSES))
         return
+    if what == "tools":
+        from teenyc.backend.gpu.ptx import find_tools
+
+        print("".join(f"{name}\t{path}\n" for name, path in find_tools()), end="")
+        return
     from teeny_macros.target import CPU_ARCHS, CUDA_ARCHS, CUDA_TRIPLE
 
     print(f"{CUDA_TRIPLE}  -C target-cpu={'|'.join(CUDA_ARCHS)}")

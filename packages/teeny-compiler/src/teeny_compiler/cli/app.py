@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from teeny_compiler import CompileOptions, __version__, compile_kernel, doctor, toolchain, versions
-from teeny_compiler.cli import cache, check, kernels
+from teeny_compiler.cli import bundle, cache, check, kernels
 from teeny_compiler.codes import E0914
 from teeny_compiler.options import LOADED, UNIT_STAGE, parse_ptx_version
 
@@ -42,6 +42,7 @@ def make_app() -> Any:
     named.command("default")(choose_default)
     app.add_typer(named, name="toolchain")
     app.add_typer(cache.make_group(), name="cache")
+    app.add_typer(bundle.make_group(), name="bundle")
     for point in entry_points(group=GROUP):
         _add_plugin(app, point)
     return typer.main.get_command(app)

@@ -37,6 +37,16 @@ def find_kernel(given: str) -> Any:
     raise error.help("a kernel is a function under `@kernel`")
 
 
+def names_kernel(given: str) -> bool:
+    """Whether this is `MODULE_OR_FILE:NAME` and not a module or file."""
+    return bool(given.rpartition(":")[0]) and not Path(given).is_file()
+
+
+def load_module(given: str) -> ModuleType:
+    """The module or file of that name. Importing runs it. Raises E0931."""
+    return _load(given, given)
+
+
 def is_kernel(value: Any) -> bool:
     """Whether this is a kernel or an instance of one."""
     return not isinstance(value, type) and all(
@@ -56,13 +66,19 @@ def parse_binding(given: str) -> tuple[str, Any]:
         raise E0932.error(given=given, reason="it is not `NAME=VALUE`").help(
             "for example `-D BLOCK_SIZE=1024 -D D=f32`"
         )
+    return name, parse_value(name, text)
+
+
+def parse_value(name: str, text: str) -> Any:
+    """A literal, or a name of the kernel language (`f32`, `Ptr[f32]`). Raises E0932."""
     try:
-        return name, ast.literal_eval(text)
+        return ast.literal_eval(text)
     except (ValueError, SyntaxError):
         pass  # no literal, so a name of the kernel language
     try:
-        return name, _evaluate(ast.parse(text, mode="eval").body)
+        return _evaluate(ast.parse(text, mode="eval").body)
     except (SyntaxError, AttributeError, TypeError, KeyError) as error:
+        given = f"{name}={text}"
         raise E0932.error(given=given, reason=f"`{text}` is neither a literal nor a dtype").help(
             f"write a text in quotes: `-D {name}=\"'{text}'\"`"
         ) from error

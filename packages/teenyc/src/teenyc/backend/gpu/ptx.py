@@ -1,4 +1,4 @@
-"""Reading PTX text. `find_ptxas` serves tests only: compiling never runs ptxas."""
+"""Reading PTX text, and finding the tools that read it further: compiling never runs them."""
 
 from __future__ import annotations
 
@@ -42,6 +42,24 @@ def parse_ptx(text: str) -> PtxHeader | None:
         int(threads[1]) if threads else None,
         tuple("/".join(filter(None, names)) for names in _FILE.findall(text)),
     )
+
+
+_TOOLS = ("ptxas", "ptxas-blackwell", "nvdisasm", "cuobjdump")
+
+
+def find_tools() -> list[tuple[str, Path]]:
+    """The CUDA tools at hand, by name: those that the Triton wheel carries, then those on PATH.
+
+    The wheel's `ptxas` is of CUDA 12; `ptxas-blackwell` knows the newest PTX versions.
+    """
+    import shutil
+
+    folder = libtriton.find_folder()
+    own = (
+        [] if folder is None else [(n, folder / "backends" / "nvidia" / "bin" / n) for n in _TOOLS]
+    )
+    found = [(name, path) for name, path in own if path.is_file()]
+    return found + [(name, Path(path)) for name in _TOOLS if (path := shutil.which(name))]
 
 
 def find_ptxas(version: int = 0) -> Path | None:

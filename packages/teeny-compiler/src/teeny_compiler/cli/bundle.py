@@ -1,0 +1,321 @@
+"""`teeny bundle`: make bundles, look into them, and write what other programs need to use them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from teeny_compiler.bundling.choice import (
+    HINTS,
+    Wanted,
+    every_instance,
+    instances_in,
+    parse_targets,
+    variants,
+)
+from teeny_compiler.bundling.manifest import Finders, Manifest, read_manifest, wanted_by
+from teeny_compiler.cli import entries, kernels
+from teeny_compiler.codes import E0970
+from teeny_macros.bundle import Bundle, described_row
+from teeny_macros.bundle_file import SUFFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from teeny_macros.bundle_file import InstanceRow, KernelRow
+    from teeny_macros.target import Target
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+File = Annotated[str, typer.Argument(metavar="FILE")]
+Output = Annotated[str, typer.Option("--output", "-o", help="Where to write it; - to print it.")]
+_DIGITS = 12
+
+
+def make_group() -> typer.Typer:
+    """The commands of `teeny bundle`."""
+    group = typer.Typer(
+        no_args_is_help=True,
+        help="Compile kernels ahead into one file, which runs where there is no compiler.",
+    )
+    group.command("build")(build)
+    group.command("ls")(ls)
+    group.command("show")(show)
+    group.command("verify")(verify)
+    group.command("extract")(extract)
+    group.command("stub")(stub)
+    group.command("header")(header)
+    return group
+
+
+def build(
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="WHAT...",
+            help="Modules or files (all that they offer), MODULE_OR_FILE:KERNEL, or a manifest "
+            "(.toml).",
+        ),
+    ],
+    output: Annotated[str, typer.Option("--output", "-o", help="The bundle: out.teeny.")],
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target",
+            "-t",
+            help="GPU architectures and CPU levels, with commas: sm_80,sm_90,x86-64-v3,aarch64; "
+            "cpu is x86-64, x86-64-v3 and aarch64.",
+        ),
+    ] = None,
+    define: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--define",
+            "-D",
+            metavar="NAME=VALUE",
+            help="For MODULE:KERNEL, as of `teeny compile`. A name given again is one more choice.",
+        ),
+    ] = None,
+    sealed: Annotated[
+        bool, typer.Option("--sealed", help="What it lacks is an error, never compiled.")
+    ] = False,
+    hints: Annotated[
+        str, typer.Option(help="usual: also faster variants for aligned arguments; or none.")
+    ] = HINTS[0],
+    cubin: Annotated[
+        bool, typer.Option("--cubin", help="Keep machine code beside the PTX (runs ptxas).")
+    ] = False,
+    stage: Annotated[str, typer.Option(help="Stages to keep as well: mlir,ttgir,llvm-ir.")] = "",
+    name: Annotated[str, typer.Option(help="The name of the bundle; else the file's.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Compile instances of kernels into one file. The modules are imported, which runs them.
+
+    A module lists what to bundle: bundle_instances = [vector_add.instantiate(D=f32, BLOCK=1024)].
+    """
+    if hints not in HINTS:
+        raise typer.BadParameter(f"{hints!r} is none of {', '.join(HINTS)}", param_hint="--hints")
+    wanted, manifest = _wanted(what, parse_targets(target or ()), define or [], hints)
+    from teeny_compiler.bundling.build import write_bundle
+
+    stem = os.path.basename(output).removesuffix(SUFFIX)
+    made = write_bundle(
+        wanted,
+        output,
+        name=name or (manifest.name if manifest else stem),
+        sealed=sealed or bool(manifest and manifest.sealed),
+        stages=tuple(part.strip() for part in stage.split(",") if part.strip()),
+        assemble=_assembler() if cubin else None,
+    )
+    if as_json:
+        typer.echo(json.dumps(made._asdict(), indent=1))
+        return
+    typer.echo(made.path)
+    typer.echo(
+        f"teeny: {_count(made.instances, 'instance')} of {_count(made.kernels, 'kernel')}, "
+        f"{entries.show_size(made.size)}, sha256 {made.digest[:_DIGITS]}",
+        err=True,
+    )
+
+
+def _assembler() -> Any:
+    from teeny_compiler.reading.assembler import Assembler
+
+    assembler = Assembler()
+    return lambda artifact: assembler.cubin(artifact).data
+
+
+def _wanted(
+    what: Sequence[str], targets: Sequence[Target], define: Sequence[str], hints: str
+) -> tuple[list[Wanted], Manifest | None]:
+    find = Finders(kernels.load_module, kernels.find_kernel, kernels.parse_value)
+    found: list[Wanted] = []
+    manifest: Manifest | None = None
+    for given in what:
+        if given.endswith(".toml"):
+            manifest = read_manifest(given)
+            found += wanted_by(manifest, targets or manifest.targets, find)
+            continue
+        if kernels.names_kernel(given):
+            kernel = kernels.find_kernel(given)
+            choices: dict[str, list[Any]] = {}
+            for key, value in map(kernels.parse_binding, define):
+                choices.setdefault(key, []).append(value)
+            listed = (
+                [kernel] if hasattr(kernel, "with_hints") else every_instance(kernel, **choices)
+            )
+        else:
+            listed = instances_in(kernels.load_module(given))
+        found += [Wanted(one, tuple(targets)) for each in listed for one in variants(each, hints)]
+    if not all(row.targets for row in found):
+        raise E0970.error(module=", ".join(what)).help("name a target: `--target sm_90,cpu`")
+    return found, manifest
+
+
+# --- looking --------------------------------------------------------------------------------------
+
+
+def ls(file: File, as_json: Json = False) -> None:
+    """List the kernels of a bundle: instances, targets, size of their code."""
+    bundle = Bundle(file)
+    if as_json:
+        rows = [
+            {
+                "kernel": row.name,
+                "module": row.module,
+                "instances": len(row.instances),
+                "targets": _targets(row),
+                "bytes": _bytes(bundle, row),
+            }
+            for row in bundle.kernels
+        ]
+        typer.echo(json.dumps(rows, indent=1))
+        return
+    for row in bundle.kernels:
+        typer.echo(
+            f"{row.name}  {_count(len(row.instances), 'instance')}  {', '.join(_targets(row))}  "
+            f"{entries.show_size(_bytes(bundle, row))}  {row.module}"
+        )
+
+
+def show(
+    file: File,
+    kernel: Annotated[str, typer.Argument(metavar="[KERNEL]")] = "",
+    as_json: Json = False,
+) -> None:
+    """Show what a bundle is, and every instance of its kernels, or of one."""
+    bundle = Bundle(file)
+    rows = [bundle.row(kernel)] if kernel else list(bundle.kernels)
+    if as_json:
+        data = {
+            "path": bundle.path,
+            "name": bundle.name,
+            "digest": bundle.digest,
+            "sealed": bundle.sealed,
+            "dsl": bundle.dsl,
+            "versions": bundle.versions,
+            "kernels": [row.to_json() for row in rows],
+        }
+        typer.echo(json.dumps(data, indent=1))
+        return
+    typer.echo(f"name: {bundle.name}{', sealed' if bundle.sealed else ''}")
+    typer.echo(f"digest: {bundle.digest}")
+    typer.echo("made by: " + ", ".join(f"{k} {v}" for k, v in sorted(bundle.versions.items())))
+    for row in rows:
+        typer.echo(f"\n{row.qualified}" + (f"  {row.doc}" if row.doc else ""))
+        for instance in row.instances:
+            typer.echo(f"  {instance.id[:_DIGITS]}  {described_row(instance)}")
+            hints = _hints(instance)
+            if hints:
+                typer.echo(f"    {hints}")
+            for target, code in instance.code.items():
+                size = entries.show_size(bundle.members[code.file][0])
+                stages = "".join(f", {stage}" for stage in code.stages)
+                typer.echo(f"    {target}: {_facts(code.metadata)}, {size}{stages}")
+
+
+def verify(file: File, as_json: Json = False) -> None:
+    """Check every member against its digest; a damaged bundle ends with status 1."""
+    bundle = Bundle(file)
+    faults = bundle.faults()
+    if as_json:
+        data = {"digest": bundle.digest, "members": len(bundle.members), "faults": faults}
+        typer.echo(json.dumps(data, indent=1))
+    else:
+        for fault in faults:
+            typer.echo(fault)
+        typer.echo(f"teeny: {len(bundle.members)} members, {len(faults)} faults", err=True)
+    if faults:
+        raise typer.Exit(1)
+
+
+def extract(
+    file: File,
+    output: Annotated[str, typer.Option("--output", "-o", help="The folder.")] = ".",
+    kernel: Annotated[str, typer.Option(help="Only this kernel.")] = "",
+    target: Annotated[str, typer.Option("--target", "-t", help="Only these targets.")] = "",
+) -> None:
+    """Write code and metadata as files: KERNEL/TARGET/ID.ptx. Prints their paths."""
+    bundle = Bundle(file)
+    only = {str(one) for one in parse_targets([target])} if target else None
+    for row in [bundle.row(kernel)] if kernel else bundle.kernels:
+        for instance in row.instances:
+            for name, code in instance.code.items():
+                if only is not None and name not in only:
+                    continue
+                folder = Path(output, row.name, name.partition(":")[2])
+                folder.mkdir(parents=True, exist_ok=True)
+                stem = instance.id[:_DIGITS]
+                for member in (code.file, *code.stages.values()):
+                    path = folder / f"{stem}{Path(member).suffix}"
+                    path.write_bytes(bundle.read(member))
+                    typer.echo(path)
+                metadata = json.dumps(dict(code.metadata), indent=1, sort_keys=True)
+                (folder / f"{stem}.metadata").write_text(metadata + "\n", encoding="utf-8")
+
+
+def stub(
+    file: File,
+    output: Output = "-",
+    module: Annotated[
+        bool, typer.Option("--module", help="Write the module itself too, as a .py beside it.")
+    ] = False,
+) -> None:
+    """Write a typed stub (.pyi): the kernels as type checkers and editors see them."""
+    from teeny_compiler.bundling.stub import loader_text, stub_text
+
+    bundle = Bundle(file)
+    _put(output, stub_text(bundle))
+    if module and output != "-":
+        _put(os.path.splitext(output)[0] + ".py", loader_text(bundle))
+
+
+def header(file: File, output: Output = "-") -> None:
+    """Write a C header with the launch ABI: parameters, scratch and shared memory, grid rules."""
+    from teeny_compiler.bundling.header import header_text
+
+    _put(output, header_text(Bundle(file)))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def _put(output: str, text: str) -> None:
+    if output == "-":
+        sys.stdout.write(text)
+    else:
+        Path(output).write_text(text, encoding="utf-8", newline="\n")
+        typer.echo(output)
+
+
+def _targets(row: KernelRow) -> list[str]:
+    return sorted({target for instance in row.instances for target in instance.code})
+
+
+def _bytes(bundle: Bundle, row: KernelRow) -> int:
+    files = {code.file for instance in row.instances for code in instance.code.values()}
+    return sum(bundle.members[name][0] for name in files)
+
+
+def _hints(instance: InstanceRow) -> str:
+    parts = []
+    if instance.divisible_by_16:
+        parts.append(f"multiples of 16: {', '.join(instance.divisible_by_16)}")
+    if instance.equal_to_1:
+        parts.append(f"1: {', '.join(instance.equal_to_1)}")
+    return "; ".join(parts)
+
+
+def _facts(metadata: Any) -> str:
+    if metadata["ptx_version"]:
+        version = metadata["ptx_version"]
+        return (
+            f"{metadata['num_warps']} warps, {metadata['shared_bytes']} bytes shared, "
+            f"PTX {version // 10}.{version % 10}"
+        )
+    return metadata["features"].replace(",", " ") or "no features needed"
