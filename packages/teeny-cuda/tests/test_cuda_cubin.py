@@ -57,6 +57,26 @@ def check_sum(device: Device, program: object) -> None:
     assert (out.to_host() == 2 * x).all()
 
 
+@pytest.mark.parametrize(("whole", "jit"), [(True, 0), (False, 1)])
+def test_a_cubin_that_came_with_the_ptx_is_tried_first(
+    whole: bool,
+    jit: int,
+    fake: FakeDriver,
+    device: Device,
+    artifact_of: MakeArtifact,
+    tmp_path: Path,
+) -> None:
+    artifact = artifact_of("vector_add")
+    text = artifact.path.read_bytes()
+    given = tmp_path / "given.cubin"
+    given.write_bytes(b"CUBN" + text + b"\0" if whole else b"CUBNbroken\0")
+    artifact.stages["cubin"] = given
+    before = fake.calls.count("cuModuleLoadDataEx")
+    check_sum(device, device.load(artifact))
+    assert fake.calls.count("cuModuleLoadDataEx") - before == 1 + jit
+    assert links(fake) == 0
+
+
 def test_zero_turns_it_off(
     fake: FakeDriver,
     device: Device,

@@ -455,7 +455,7 @@ class FakeDriver(FakeGraphs, FakeLinks, FakeNative, FakePools, FakeTensorMaps):
             module = parse_ptx(image[:-1].decode(), capability, self.version)
         except RejectedError as error:
             log = f"{error}\0".encode()
-            given["CU_JIT_ERROR_LOG_BUFFER"][: len(log)] = log
+            given.get("CU_JIT_ERROR_LOG_BUFFER", bytearray())[: len(log)] = log
             return (CUresult(error.number),)
         handle = next(self.handles)
         self.modules[handle] = module
