@@ -57,11 +57,22 @@ class Work:
         small = row_sums.instantiate(BLOCK=64)
         checked = CompileOptions(bounds_checks=True)
         self.checked = device.load(compile_kernel(small, cpu, options=checked))
+        for n in (1000, 10_000) * 40:  # until such launches take the short way
+            self.short(n)
+
+    def short(self, n: int) -> None:
+        """A launch that names the kernel."""
+        x, y, out = np.arange(n, dtype=np.float32), np.ones(n, np.float32), np.zeros(n, np.float32)
+        add[-(-n // 256)](x, y, out, n, BLOCK=256)
+        assert np.array_equal(out, x + 1)
 
     def once(self, dice: random.Random) -> None:
         """One launch of random size on a random number of threads."""
         device = Device(dice.randint(1, 6))
-        if dice.random() < 0.5:
+        chance = dice.random()
+        if chance < 0.3:
+            self.short(dice.choice((255, 1000, 10_000, 300_000)))
+        elif chance < 0.6:
             n = dice.choice((1, 255, 256, 10_000, 300_000))
             x, y, out = np.arange(n, dtype=np.float32), np.ones(n, np.float32), np.zeros(n, "f4")
             stream = dice.choice((None, device.stream()))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -190,6 +192,34 @@ def test_threads_that_ask_for_one_kernel_compile_it_once(
         thread.join()
     assert len(world.compiled) == 1
     assert len(world.host.launches) == 8
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_child_forked_while_another_thread_compiles_launches(
+    kernels: Any, world: Any, array: Any
+) -> None:
+    compile_kernel = world.compile_kernel
+    begun, go_on = threading.Event(), threading.Event()
+    world.found["teeny.compiler", "default"] = lambda *args: (
+        begun.set(),
+        go_on.wait(30),
+        compile_kernel(*args),
+    )[2]
+    thread = threading.Thread(target=lambda: kernels.copy[1](array(), array(), 5))
+    thread.start()
+    begun.wait(30)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        go_on.set()
+        try:
+            kernels.copy[1](array(), array(), 5)
+        finally:
+            os._exit(0 if len(world.host.launches) == 1 else 1)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    go_on.set()
+    thread.join()
+    assert status == 0
 
 
 def test_a_failed_compilation_leaves_nothing_behind(kernels: Any, world: Any, array: Any) -> None:

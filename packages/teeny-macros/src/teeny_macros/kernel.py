@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import sys
-import threading
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, cast, overload
 
 from teeny_macros.capture import RESERVED, SourceFunction, capture
 from teeny_macros.codes import E0027, E0028, E0030, E1001, E1002, E1005, E1011, E1024
 from teeny_macros.diagnostics import LaunchError
+from teeny_macros.locks import Lock
 from teeny_macros.namespace import MISSING
 from teeny_macros.options import LaunchOptions
 
@@ -91,7 +91,7 @@ class _Shared:
         self.not_aligned = not_aligned
         self.dtypes = dtypes
         self.backward = backward
-        self.lock = threading.RLock()
+        self.lock = Lock()
         self.parameters: tuple[Parameter, ...] | None = None
         self.composition: Composition | None = None
         self.instances: dict[Any, KernelInstance[...]] = {}

@@ -7,7 +7,6 @@ depend on the combination alone run once, checks of values run every time.
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any
 
 from teeny_macros import binding, devices, env
@@ -15,6 +14,7 @@ from teeny_macros.binding import Array, Number
 from teeny_macros.codes import E1010, E1012, E1014, E1015, E1016, E1017, E1019, E1020, E1021
 from teeny_macros.descriptor import Described, check, expanded
 from teeny_macros.hot import Home
+from teeny_macros.locks import Lock
 from teeny_macros.resolve import (
     FLOATS,
     INTEGERS,
@@ -77,7 +77,7 @@ class _Program:
         self.device = device
         self.loaded: Any = None
         self.params: tuple[Param, ...] = ()
-        self.lock = threading.Lock()
+        self.lock = Lock()
 
     def load(self) -> Any:
         """The loaded program; many threads may ask, one compiles."""
