@@ -1,0 +1,54 @@
+"""Times of examples under Triton's own interpreter, printed as JSON.
+
+A process of its own, because `TRITON_INTERPRET=1` must be set before Triton is imported.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+os.environ["TRITON_INTERPRET"] = "1"
+
+import torch
+from triton_peer import load
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+
+
+def seconds(launch: Any) -> float:
+    """The shorter of two launches."""
+    best = float("inf")
+    for _ in range(2):
+        start = time.perf_counter()
+        launch()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def main() -> None:
+    """Measure what `cpu_costs.interpreter` measures of ours, on the same sizes."""
+    torch.set_num_threads(1)
+    n = 1 << 16
+    x, y, out = torch.randn(n), torch.randn(n), torch.empty(n)
+    add = load(EXAMPLES / "vector_add.py").vector_add
+    found = {"add": seconds(lambda: add[(n // 1024,)](x, y, out, n, BLOCK_SIZE=1024))}
+    assert torch.equal(out, x + y)
+    rows = torch.randn(64, 1024)
+    result = torch.empty(64, 1024)
+    softmax = load(EXAMPLES / "softmax.py").softmax_rows
+    found["softmax"] = seconds(lambda: softmax[(64,)](result, rows, 1024, BLOCK_SIZE=1024))
+    assert torch.allclose(result, torch.softmax(rows, 1), atol=1e-5)
+    a, b, c = torch.randn(256, 256), torch.randn(256, 256), torch.empty(256, 256)
+    matmul = load(EXAMPLES / "matmul.py").matmul
+    blocks = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32, "GROUP": 8}
+    found["matmul"] = seconds(lambda: matmul[(16,)](a, b, c, 256, 256, 256, **blocks))
+    assert torch.allclose(c, a @ b, atol=1e-3)
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
