@@ -33,7 +33,7 @@ def unusual() -> Iterator[Row]:
     for m, n in ((64, 1024), (1024, 1024), (4096, 4096)):
         x = normal(m, n)
         outs = [np.empty(n, np.float32) for _ in range(2)]
-        blocks: Any = {"BLOCK_M": 16, "BLOCK_N": 64}
+        blocks = {"BLOCK_M": 16, "BLOCK_N": 64}
         ours = bound(logsumexp_columns, (n // 64,), (x, outs[0], m, n), D=f32, **blocks)
         theirs = handmade.load(handmade.logsumexp_text(), ("exp", "log"))(x, outs[1], m, n)
         yield compared(f"log-sum-exp of axis 0 of {m}x{n}", ours, theirs, outs)
@@ -42,7 +42,7 @@ def unusual() -> Iterator[Row]:
     for size in (512, 1024):
         a, b, scale = normal(size, size), normal(size, size), normal(size)
         outs = [np.empty((size, size), np.float32) for _ in range(2)]
-        blocks: Any = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32}
+        blocks = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32}
         args = (a, b, scale, outs[0], size, size, size)
         ours = bound(matmul_relu_scale, (size // 64, size // 64), args, H=f32, **blocks)
         theirs = handmade.load(text)(a, b, scale, outs[1], size, size, size)
