@@ -15,6 +15,8 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
+from teeny_cpu import prints
+
 _lock = threading.RLock()
 _numbers = itertools.count()
 _engines: list[Any] = []
@@ -58,6 +60,8 @@ def load(data: bytes, symbols: tuple[str, ...]) -> Code:
             return known
         engine = _engine()
         builder = llvm.JITLibraryBuilder().add_object_img(data).add_current_process()
+        if prints.SYMBOL.encode() in data:
+            builder.import_symbol(prints.SYMBOL, prints.address())
         for symbol in symbols:
             builder.export_symbol(symbol)
         try:

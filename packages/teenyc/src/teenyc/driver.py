@@ -258,19 +258,21 @@ def _lower(
             from teenyc.passes.overflow import check_overflows
 
             check_overflows(module)
-        _lower_descriptors(module, options.target)
+        _lower_foreign(module, options.target)
         passes.run(module, after=seen)
     return module
 
 
-def _lower_descriptors(module: Module, target: Target) -> None:
-    """Take descriptors from targets that do not have them; libtriton does so for older GPUs."""
+def _lower_foreign(module: Module, target: Target) -> None:
+    """Take from targets what they do not have; libtriton does so for older GPUs."""
     if target.kind == "cuda" and versions.arch_number(target.arch) >= versions.FIRST_TMA_ARCH:
         return
     from teenyc.passes.descriptors import lower_descriptors, lower_parameters
+    from teenyc.passes.scaled import lower_scaled
 
     if target.kind == "cpu":
         lower_descriptors(module)
+        lower_scaled(module)
     else:
         lower_parameters(module)
 

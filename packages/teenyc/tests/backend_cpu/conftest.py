@@ -20,6 +20,8 @@ from teenyc.backend.cpu import llvm as toolchain
 from teenyc.frontend import lower_unit
 from teenyc.interp import InterpProgram
 from teenyc.passes import run
+from teenyc.passes.descriptors import lower_descriptors
+from teenyc.passes.scaled import lower_scaled
 from teenyc.types import DTYPES
 
 NAMES = "i1, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, f8e4m3, f8e5m2"
@@ -103,7 +105,10 @@ def _pack(
 
 def load(params: str, body: str, *, arch: str = "host", **options: Any) -> Loaded:
     """Compile a kernel for a CPU and load it."""
-    module = lower(params, body)
+    module = lower_unit(unit_of(params, body))
+    lower_descriptors(module)
+    lower_scaled(module)
+    run(module)
     made = native.compile_module(module, arch, ("clusters",), **{"fusion": False, **options})
     toolchain.binding()
     builder = llvm.JITLibraryBuilder().add_object_img(made.data).add_current_process()
@@ -198,3 +203,9 @@ def runs_here() -> Callable[[str], bool]:
 def same_bits() -> Callable[[Any, Any], None]:
     """Compare two arrays bit for bit."""
     return assert_same_bits
+
+
+@pytest.fixture(scope="session")
+def kinds() -> dict[str, Any]:
+    """NumPy's type for each dtype."""
+    return KINDS

@@ -116,7 +116,8 @@ def test_the_dump_names_nests_roots_and_lines(compiled: Any) -> None:
 
 
 def test_an_operation_without_code_is_refused_at_its_place(compiled: Any) -> None:
+    asm = "tl.inline_asm_elementwise('add.u32 $0, $1, $1;', '=r,r', [o], i32, True, 1)"
     with pytest.raises(CompileError) as caught:
-        compiled(PARAMS, "o = tl.arange(0, 64)\ntl.device_print('x', o)")
+        compiled(PARAMS, f"o = tl.arange(0, 64)\ntl.store(out_ptr + o, {asm})")
     assert caught.value.code == "E0803"
     assert caught.value.diagnostics[0].labels[0].span.line == 5

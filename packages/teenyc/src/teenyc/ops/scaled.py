@@ -50,6 +50,11 @@ def _parts(op: Operation, values: Sequence[Any]) -> _Sides:
     return _Sides(left, left_scale, right, right_scale, rest.pop(0))
 
 
+def operand_parts(op: Operation) -> _Sides:
+    """The operands of a scaled product by their parts; scales may be absent."""
+    return _parts(op, op.operands)
+
+
 def _format_scaled(op: Operation, names: Names) -> str:
     side, attrs = _parts(op, op.operands), op.attrs
     values, types = [], []

@@ -114,7 +114,10 @@ class Evaluator:
         return tuple(NO_AXIS if n == 1 else a for n, a in zip(shape, seen, strict=True))
 
     def _stored(self, value: Value) -> Place | None:
-        return None if id(value) in self.own else self.scope.place(value)
+        # What is cheap may have a place for the sake of one later step: it is computed again here.
+        if id(value) in self.own or self.scope.classes.is_cheap(value):
+            return None
+        return self.scope.place(value)
 
     def _operands(self, value: Value, seen: Seen) -> list[tuple[Value, Seen]]:
         """What must be computed before `value`, and how that is seen."""

@@ -39,6 +39,7 @@ from teenyc.backend.cpu.structure import (
     JOIN,
     LOAD,
     MAP_ELEMENTWISE,
+    PRINT,
     REDUCE,
     REGIONS,
     RESHAPE,
@@ -143,6 +144,12 @@ class _BlockPlan:
             self._ensure(op.operands[0], even_cheap=True)
             self._flush()
             self.steps.append(Serial(op, (self._where(op.operands[0]),), ()))
+        elif op.opdef is PRINT:
+            tensors = [x for x in op.operands if is_tensor(x)]
+            for x in tensors:
+                self._ensure(x, even_cheap=True)
+            self._flush()
+            self.steps.append(Serial(op, tuple(map(self._where, tensors)), ()))
         elif op.opdef is HISTOGRAM or (op.opdef is MAP_ELEMENTWISE and not is_mapped(op)):
             self._visit_serial(op)
         elif not any(map(is_tensor, (*op.operands, *op.results))):
@@ -491,6 +498,8 @@ def _placed_operands(op: Operation) -> list[Value]:
         return op.operands[:2]
     if op.opdef in (GATHER, RESHAPE, SPLIT, UNSPLAT):
         return op.operands[:1]
+    if op.opdef is PRINT:
+        return [x for x in op.operands if is_tensor(x)]
     if op.opdef is HISTOGRAM or (op.opdef is MAP_ELEMENTWISE and not is_mapped(op)):
         return op.operands
     return []

@@ -7,7 +7,8 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from teenyc.backend.cpu.memory import load, store
-from teenyc.backend.cpu.structure import HISTOGRAM, UNSPLAT
+from teenyc.backend.cpu.prints import emit_print
+from teenyc.backend.cpu.structure import HISTOGRAM, PRINT, UNSPLAT
 from teenyc.backend.cpu.text import WIDTHS, Val, number
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ def emit_serial(scope: Scope, step: Serial, emit_steps: Emit) -> None:
         scope.scalars[id(step.op.result)] = _get(scope, step.sources[0], number(0, "i64"))
     elif step.op.opdef is HISTOGRAM:
         _histogram(scope, step)
+    elif step.op.opdef is PRINT:
+        emit_print(scope, step)
     else:
         _map(scope, step, emit_steps)
 

@@ -21,7 +21,7 @@ from teenyc.ops.control import (
     SCF_YIELD,
     TT_RETURN,
 )
-from teenyc.ops.debug import ASSERT
+from teenyc.ops.debug import ASSERT, PRINT
 from teenyc.ops.indexing import GATHER, HISTOGRAM
 from teenyc.ops.linalg import DOT
 from teenyc.ops.mapping import MAP_ELEMENTWISE
@@ -60,6 +60,7 @@ __all__ = [
     "MAKE_RANGE",
     "MAP_ELEMENTWISE",
     "MAP_RETURN",
+    "PRINT",
     "REDUCE",
     "REDUCE_RETURN",
     "REGIONS",
@@ -102,7 +103,7 @@ STRUCTURAL = (
     | ATOMICS
     | LAZY
     | {MAKE_RANGE, RESHAPE, STORE, REDUCE, DOT, SCAN, MAP_ELEMENTWISE, HISTOGRAM}
-    | {UNSPLAT, JOIN, CAT, SPLIT, ASSERT}
+    | {UNSPLAT, JOIN, CAT, SPLIT, ASSERT, PRINT}
 )
 
 
