@@ -29,7 +29,8 @@ try:
 except Exception as error:
     if not hasattr(error, "diagnostics"):
         raise
-    print(error.code)
+    from teeny_macros.testing import missing_parts
+    print(error.code, *missing_parts(error, placed=False))
 """
 
 

@@ -17,6 +17,7 @@ import teeny_cpu
 from teeny_cpu import Device, Interpreter, interpreted
 from teeny_cpu.codes import CODES
 from teeny_macros.diagnostics import LaunchError
+from teeny_macros.testing import missing_parts
 
 if TYPE_CHECKING:
     from conftest import MakeArtifact, MakeNative, Recorder
@@ -67,6 +68,7 @@ def test_the_failing_example_raises_its_code(code: str, names: dict[str, Any]) -
     with pytest.raises(LaunchError) as caught:
         exec(source, names)
     assert caught.value.code == code
+    assert missing_parts(caught.value, placed=False) == []
 
 
 @pytest.mark.parametrize("code", [row.code for row in CODES])

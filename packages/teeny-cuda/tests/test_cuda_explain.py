@@ -18,6 +18,7 @@ from teeny_cuda import Device
 from teeny_cuda.codes import CODES
 from teeny_cuda.fake_driver import FakeDriver
 from teeny_macros.diagnostics import LaunchError
+from teeny_macros.testing import missing_parts
 
 if TYPE_CHECKING:
     from conftest import MakeArtifact
@@ -51,6 +52,7 @@ def test_the_failing_example_raises_its_code(code: str, names: dict[str, Any]) -
     with pytest.raises(LaunchError) as caught:
         exec(source, names)
     assert caught.value.code == code
+    assert missing_parts(caught.value, placed=False) == []
 
 
 @pytest.mark.parametrize("code", [row.code for row in CODES])

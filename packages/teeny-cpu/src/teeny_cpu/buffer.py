@@ -180,5 +180,7 @@ def checked_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
             "pass an int or a tuple of ints"
         ) from None
     if any(size < 0 for size in sizes):
-        raise E1114.error(shape=f"`{shape!r}`", reason="a size is negative")
+        raise E1114.error(shape=f"`{shape!r}`", reason="a size is negative").help(
+            "sizes are 0 or more"
+        )
     return sizes

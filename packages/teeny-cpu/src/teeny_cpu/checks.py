@@ -38,7 +38,7 @@ def checked_arguments(metadata: Metadata, args: Sequence[Any]) -> list[Any]:
         names = ", ".join(param.name for param in metadata.params)
         raise E1106.error(
             kernel=metadata.kernel, wanted=len(metadata.params), found=len(args)
-        ).note(f"it takes {names}")
+        ).help(f"give, in this order: {names}")
     values = [checked_value(*pair) for pair in zip(metadata.params, args, strict=True)]
     for param, value in zip(metadata.params, values, strict=True):
         if param.name in metadata.written and value is not None and not value.flags.writeable:
@@ -90,7 +90,9 @@ def _array(param: Param, value: Any) -> Any:
             raise E1109.error(name=param.name, found=device).help(
                 "copy it to the host first, or run the kernel on that device"
             )
-        raise E1107.error(name=param.name, wanted=wanted, found=_kind(value))
+        raise E1107.error(name=param.name, wanted=wanted, found=_kind(value)).help(
+            "pass a NumPy array or a buffer of the device"
+        )
     if view.dtype != param.dtype:
         shown = f"an array of {view.dtype or view.array.dtype}"
         raise E1107.error(name=param.name, wanted=wanted, found=shown).help(
@@ -122,8 +124,8 @@ def _integer(param: Param, dtype: DType, value: Any) -> int:
         number = int(value)
     low, high = dtype.bounds
     if not low <= number <= high:
-        raise E1108.error(name=param.name, dtype=dtype.name, value=number).note(
-            f"{dtype.name} holds {low} to {high}"
+        raise E1108.error(name=param.name, dtype=dtype.name, value=number).help(
+            f"{dtype.name} holds {low} to {high}: annotate the parameter with a wider dtype"
         )
     return number
 
@@ -140,12 +142,17 @@ def _float(param: Param, dtype: DType, value: Any) -> float:
     if isinstance(value, str | bytes):
         raise _mistyped(param, value)
     if math.isfinite(number) and abs(number) >= _BEYOND[dtype.name]:
-        raise E1108.error(name=param.name, dtype=dtype.name, value=number)
+        raise E1108.error(name=param.name, dtype=dtype.name, value=number).help(
+            "annotate the parameter with a wider dtype"
+        )
     return number
 
 
 def _mistyped(param: Param, value: Any) -> Exception:
-    return E1107.error(name=param.name, wanted=f"a scalar of {param.dtype}", found=_kind(value))
+    wanted = f"a scalar of {param.dtype}"
+    return E1107.error(name=param.name, wanted=wanted, found=_kind(value)).help(
+        "pass a Python number; arrays are for parameters that are pointers"
+    )
 
 
 def _kind(value: Any) -> str:

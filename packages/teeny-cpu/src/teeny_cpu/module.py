@@ -94,6 +94,7 @@ class Program:
             said = ctypes.string_at(pointer, size).decode(errors="replace")
             message = f": {said}" if said else ""
             failed = E1125.at(span, "here", program=program, element=lane, message=message)
+            failed.help("look at the values there: `tl.device_print`, or run it on `interpret`")
             move(self.artifact, failed)
             return failed
         error = E1122.at(

@@ -99,8 +99,8 @@ def check_arguments(
     params = metadata.params
     if len(args) != len(params):
         names = ", ".join(param.name for param in params)
-        raise E1064.error(kernel=metadata.kernel, wanted=len(params), found=len(args)).note(
-            f"it takes {names}"
+        raise E1064.error(kernel=metadata.kernel, wanted=len(params), found=len(args)).help(
+            f"give, in this order: {names}"
         )
     values: list[Any] = []
     arrays: list[Found] = []
@@ -146,7 +146,9 @@ def _require_array(device: Device, param: Param, value: Any) -> Found:
         shown = (
             f"`{value!r}`" if isinstance(value, (int, float, str)) else f"a {type(value).__name__}"
         )
-        raise E1065.error(name=param.name, wanted=_wanted(device, param), found=shown)
+        raise E1065.error(name=param.name, wanted=_wanted(device, param), found=shown).help(
+            "pass a buffer of the device, or an array of another library that lies there"
+        )
     info = found.info
     if info.dtype != dtype:
         shown = (

@@ -131,7 +131,9 @@ def compare(
         LaunchError: E1089 when there is nothing to measure, or too few rounds.
     """
     if rounds < 3 or not rows:
-        raise E1089.error(reason="at least one piece of work and three rounds are needed")
+        raise E1089.error(reason="at least one piece of work and three rounds are needed").help(
+            "give a function that launches, and three rounds or more"
+        )
     if device is None:
         from teeny_cuda.context import current_ordinal
         from teeny_cuda.device import Device
@@ -173,7 +175,9 @@ class _Subject:
         self.marks: list[tuple[Any, Any]] = []
         functions = tuple(work) if isinstance(work, Sequence) else (work,)
         if not functions:
-            raise E1089.error(reason=f"`{name}` has no function to call")
+            raise E1089.error(reason=f"`{name}` has no function to call").help(
+                "give a function without parameters: `lambda: kernel[grid](...)`"
+            )
         self.functions = functions
         self.graph: Any = None
         self.is_graph = graph

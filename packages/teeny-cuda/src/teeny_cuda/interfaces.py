@@ -54,7 +54,9 @@ def wrap(device: Device, array: Any) -> Buffer:
     found = find_array(array)
     if found is None or not found.info.dtype:
         shown = f"a {type(array).__name__}" if found is None else "a dtype unknown to kernels"
-        raise E1065.error(name="array", wanted=f"an array on {device.name}", found=shown)
+        raise E1065.error(name="array", wanted=f"an array on {device.name}", found=shown).help(
+            "copy host arrays into a buffer of the device: `device.buffer(shape, dtype)`"
+        )
     if found.info.device != device.name and found.info.nbytes:
         raise E1081.error(what="the array", found=found.info.device, wanted=device.name).help(
             "copy it with `copy_of`"

@@ -77,7 +77,9 @@ def checked_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
             "pass an int or a tuple of ints"
         ) from None
     if any(size < 0 for size in sizes):
-        raise E1077.error(shape=f"`{shape!r}`", reason="a size is negative")
+        raise E1077.error(shape=f"`{shape!r}`", reason="a size is negative").help(
+            "sizes are 0 or more"
+        )
     return sizes
 
 
@@ -97,7 +99,7 @@ def reshaped(layout: Layout, shape: int | Sequence[int], buffer: str) -> Layout:
     if prod(sizes) != layout.size:
         raise E1077.error(
             shape=f"`{shape!r}`", reason=f"it has not the {layout.size} elements of {buffer}"
-        )
+        ).help("the number of elements stays; one size may be -1")
     return Layout(sizes, row_major(sizes), layout.offset)
 
 

@@ -95,7 +95,9 @@ class Prepared:
         names = [param.name for param in metadata.params]
         changed = list(args) if args else list(self._args)
         if len(changed) != len(names):
-            raise E1064.error(kernel=metadata.kernel, wanted=len(names), found=len(args))
+            raise E1064.error(kernel=metadata.kernel, wanted=len(names), found=len(args)).help(
+                f"give, in this order: {', '.join(names)}"
+            )
         for name, value in named.items():
             if name not in names:
                 raise E1086.error(kernel=metadata.kernel, name=name).help(

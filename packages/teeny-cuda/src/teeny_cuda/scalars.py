@@ -48,8 +48,8 @@ def _integer(name: str, dtype: DType, value: Any) -> int:
     low = -(1 << (bits - 1)) if dtype.is_signed else 0
     high = (1 << (bits - dtype.is_signed)) - 1
     if not low <= number <= high:
-        raise E1066.error(name=name, dtype=dtype.name, value=number).note(
-            f"{dtype.name} holds {low} to {high}"
+        raise E1066.error(name=name, dtype=dtype.name, value=number).help(
+            f"{dtype.name} holds {low} to {high}: annotate the parameter with a wider dtype"
         )
     return number
 
@@ -68,8 +68,8 @@ def _float(name: str, dtype: DType, value: Any) -> float | int:
     largest, beyond = _RANGES[dtype.name]
     if math.isfinite(number) and abs(number) > largest:
         if abs(number) >= beyond:
-            raise E1066.error(name=name, dtype=dtype.name, value=number).note(
-                f"the largest {dtype.name} is {largest:g}"
+            raise E1066.error(name=name, dtype=dtype.name, value=number).help(
+                f"the largest {dtype.name} is {largest:g}: annotate it with a wider dtype"
             )
         number = math.copysign(largest, number)
     return bf16_bits(number) if dtype.name == "bf16" else number
@@ -94,7 +94,9 @@ def bf16_bits(number: float) -> int:
 
 
 def _mistyped(name: str, dtype: DType, value: Any) -> Any:
-    return E1065.error(name=name, wanted=f"a scalar of {dtype.name}", found=_kind(value))
+    return E1065.error(name=name, wanted=f"a scalar of {dtype.name}", found=_kind(value)).help(
+        "pass a Python number; arrays are for parameters that are pointers"
+    )
 
 
 def _kind(value: Any) -> str:

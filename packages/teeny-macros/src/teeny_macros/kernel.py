@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, ca
 
 from teeny_macros.capture import RESERVED, SourceFunction, capture
 from teeny_macros.codes import E0027, E0028, E0030, E1001, E1002, E1005, E1011, E1024
-from teeny_macros.diagnostics import LaunchError
+from teeny_macros.diagnostics import LaunchError, TeenyError
 from teeny_macros.locks import Lock
 from teeny_macros.namespace import MISSING
 from teeny_macros.options import LaunchOptions
@@ -47,8 +47,11 @@ class DeviceFunction(SourceFunction):
 
     def __call__(self, *_args: Any, **_kwargs: Any) -> NoReturn:
         """Raise E1002: it works only inside a kernel."""
-        raise E1002.error(name=self.captured.name).help(
-            "call it from a function that `@kernel` captures, or test it through a small kernel"
+        raise _located(
+            E1002.error(name=self.captured.name).help(
+                "call it from a function that `@kernel` captures, or test it through a small kernel"
+            ),
+            self.captured,
         )
 
     def __repr__(self) -> str:
@@ -203,8 +206,11 @@ class Kernel(SourceFunction, Generic[P]):
 
         def __call__(self, *_args: Any, **_kwargs: Any) -> NoReturn:
             """Raise E1001: kernels are launched."""
-            raise E1001.error(name=self.name).help(
-                f"give the number of programs first: `{self.name}[grid](...)`"
+            raise _located(
+                E1001.error(name=self.name).help(
+                    f"give the number of programs first: `{self.name}[grid](...)`"
+                ),
+                self.captured,
             )
 
     def __repr__(self) -> str:
@@ -435,14 +441,30 @@ def kernel(function: Any = None, /, **options: Any) -> Any:
         CaptureError: E0001-E0009 when the function cannot be captured, E0027, E0028 and E0030 for
             options.
     """
-    if function is not None:
-        return make_kernel(function, _scope_of_caller(), {})
-    check_options(options)
+    try:
+        if function is not None:
+            return make_kernel(function, _scope_of_caller(), {})
+        check_options(options)
+    except TeenyError as error:
+        _located(error, None)
+        raise
 
     def decorate(function: Any) -> Any:
-        return make_kernel(function, _scope_of_caller(), options)
+        try:
+            return make_kernel(function, _scope_of_caller(), options)
+        except TeenyError as error:
+            _located(error, None)
+            raise
 
     return decorate
+
+
+def _located(error: TeenyError, captured: Captured | None) -> TeenyError:
+    """`error`, pointing at the user's line where it points nowhere yet."""
+    from teeny_macros.callsite import locate
+
+    locate(error, captured, ())
+    return error
 
 
 def _scope_of_caller() -> Mapping[str, Any]:
@@ -543,7 +565,11 @@ def device(function: Fn, /) -> Fn:
     Raises:
         CaptureError: E0001-E0007 when the function cannot be captured.
     """
-    return make_device(function, _scope_of_caller())  # type: ignore[return-value]
+    try:
+        return make_device(function, _scope_of_caller())  # type: ignore[return-value]
+    except TeenyError as error:
+        _located(error, None)
+        raise
 
 
 def make_device(function: Any, scope: Mapping[str, Any]) -> DeviceFunction:

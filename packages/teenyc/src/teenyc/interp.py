@@ -276,7 +276,9 @@ class _Program:
 
     def fail(self, op: Operation, reason: str) -> Exception:
         """The coded error of a program that cannot go on at `op`."""
-        return E0509.at(_span(op), "here", program=self.program, reason=reason)
+        return E0509.at(_span(op), "here", program=self.program, reason=reason).help(
+            "look at the values that lead there with `tl.device_print`"
+        )
 
 
 def _results(op: Operation, found: Any) -> tuple[Array, ...]:

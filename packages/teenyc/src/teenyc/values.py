@@ -167,4 +167,6 @@ def describe(value: object) -> str:
         return f"function `{value.name}`"
     if isinstance(value, EnumMember):
         return f"{value.enum}.{value.name}"
+    if type(value).__name__ == "Class":  # the front end's, which this module does not import
+        return f"class `{getattr(value, 'name', '')}`"
     return f"compile-time {type(value).__name__} {value!r}"

@@ -138,16 +138,22 @@ def load_tunings(path: str | os.PathLike[str]) -> int:
             data = json.load(file)
         if data["schema"] != SCHEMA:
             reason = f"it has schema {data['schema']}, and this version reads {SCHEMA}"
-            raise E0943.error(path=name, reason=reason)
+            raise E0943.error(path=name, reason=reason).help("export the tunings again")
         count = 0
         for record in data["tunings"]:
             rows = _rows(record)
             _shipped.setdefault(_scope(record).name, {}).update(rows)
             count += len(rows)
     except OSError as error:
-        raise E0943.error(path=name, reason=error.strerror or str(error)) from error
+        raise (
+            E0943.error(path=name, reason=error.strerror or str(error)).help("is the path right?")
+        ) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise E0943.error(path=name, reason="it is no file of `export_tunings`") from error
+        raise (
+            E0943.error(path=name, reason="it is no file of `export_tunings`").help(
+                "write it with `export_tunings(path)`"
+            )
+        ) from error
     return count
 
 

@@ -116,6 +116,7 @@ def randint4x(seed, offset, n_rounds: int = 10):
     Offsets below 2**31 give the same numbers whether they are held in 32 or in 64 bits.
     """
     offset = to_tensor(offset)
+    static_assert(offset.dtype.is_int(), "offsets are integers")
     low = offset.to(u32)
     zero = low * 0
     high = (offset >> 32).to(u32) if offset.dtype.primitive_bitwidth > 32 else zero

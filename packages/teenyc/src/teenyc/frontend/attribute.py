@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from teenyc.codes import E0199, E0202
+from teenyc.frontend import remedies
 from teenyc.frontend.constexpr import is_number, plain
 from teenyc.frontend.scope import (
     MISSING,
@@ -52,6 +53,8 @@ def lower_attribute(context: Context, node: ast.Attribute) -> Any:
     if isinstance(owner, Namespace) and context.library.dsl.comes_later(node.attr):
         raise context.fail(E0199, node, what=f"`{node.attr}`")
     error = context.fail(E0202, node, owner=_owner(owner), name=node.attr)
+    if node.attr in remedies.ATTRIBUTES:
+        raise error.help(remedies.ATTRIBUTES[node.attr])
     raise suggest(error, node.attr, _attributes(context, owner))
 
 

@@ -66,6 +66,10 @@ def _extreme(name: str, handler: str) -> Callable[[Context, ast.Call, list[Argum
     def rule(context: Context, node: ast.Call, given: list[Argument]) -> Any:
         if len(given) == 1 and type(given[0].value) is tuple:
             given = [Argument(value, given[0].span) for value in given[0].value]
+        if len(given) == 1 and isinstance(given[0].value, RuntimeValue):
+            raise context.fail(E0208, node.func, name=f"{name}(x)").help(
+                f"use `tl.{name}(x, axis)` for the elements of a tensor"
+            )
         if any(argument.keyword for argument in given) or not given:
             raise context.fail(E0106, node, operator=name, what="these arguments")
         if not any(isinstance(argument.value, RuntimeValue) for argument in given):

@@ -50,7 +50,10 @@ def lower_call(context: Context, node: ast.Call) -> Any:
         return _cast(context, node, target)
     if isinstance(target, Class):
         return call_class(context, node, target, arguments_of(context, node))
-    raise context.fail(E0203, node.func, what=plain(target))
+    error = context.fail(E0203, node.func, what=plain(target))
+    if isinstance(node.func, ast.Attribute):
+        raise error.help(f"`{node.func.attr}` is a value: leave out the parentheses")
+    raise error
 
 
 def getattr_answer(method: DTypeMethod) -> bool:
@@ -131,7 +134,9 @@ def call_function(
         elif parameter.is_const and constexpr.has_runtime(argument.value):
             what = f"argument `{parameter.name}` of `{function.name}`"
             type_ = plain(argument.value)
-            raise E0210.at(argument.span, f"is a run-time {type_}", what=what)
+            raise E0210.at(argument.span, f"is a run-time {type_}", what=what).help(
+                f"leave `Const` away from `{parameter.name}`, or give it a compile-time value"
+            )
     if function.is_primitive:
         return _call_primitive(context, node, function, bound)
     return inline(context, node, function, bound)
@@ -218,4 +223,8 @@ def _inline_composite(context: Context, frame: Frame, function: Function) -> Any
         with context.entered(frame):
             return context.run_function(function)
     except TeenyError as error:
-        raise placed(error, frame.call_span).note(f"in `{function.name}`") from None
+        placed(error, frame.call_span)
+        note = f"in `{function.name}`"
+        if not function.name.startswith("_") and note not in error.diagnostics[-1].notes:
+            error.note(note)
+        raise error from None

@@ -7,7 +7,7 @@ import builtins
 from typing import TYPE_CHECKING, Any
 
 from teenyc.codes import E0102, E0103, E0106, E0111, E0201, E0210, E0211, E0602
-from teenyc.frontend import constexpr
+from teenyc.frontend import constexpr, remedies
 from teenyc.frontend.attribute import lower_attribute
 from teenyc.frontend.call import call_function, lower_call
 from teenyc.frontend.constexpr import evaluate, is_number, plain
@@ -76,6 +76,8 @@ def _builtin(context: Context, node: ast.Name) -> Any:
     error = context.fail(E0201, node, name=name)
     if context.library.dsl.lookup(name) is not MISSING:
         raise error.help(f"write `tl.{name}`, or `from teeny_triton import {name}`")
+    if name in remedies.NAMES:
+        raise error.help(remedies.NAMES[name])
     raise suggest(error, name, known)
 
 
@@ -132,7 +134,10 @@ def _operate(
     for argument in arguments.values():
         value = argument.value
         if not isinstance(value, RuntimeValue) and not is_number(value):
-            raise E0106.at(argument.span, operator=symbol, what=plain(value))
+            error = E0106.at(argument.span, operator=symbol, what=plain(value))
+            if value is None:
+                error.help("ask first whether there is a value: `if x is not None:`")
+            raise error
     handler = f"operator.{name}"
     if handler not in HANDLERS:
         raise context.fail(E0106, node, operator=symbol, what="run-time values").help(
@@ -218,7 +223,10 @@ def _compare_once(
     if isinstance(op, (ast.In, ast.NotIn)):
         symbol = "in"
         if type(rhs) not in (tuple, str) or constexpr.has_runtime((lhs, rhs)):
-            raise context.fail(E0106, node, operator=symbol, what=plain(rhs))
+            what = "run-time values" if constexpr.has_runtime(lhs) else plain(rhs)
+            raise context.fail(E0106, node, operator=symbol, what=what).help(
+                "compare one by one: `(n == 1) | (n == 2)`"
+            )
         found = evaluate(context, node, symbol, lambda a, b: a in b, lhs, rhs)
         return found == isinstance(op, ast.In)
     symbol, name, function = constexpr.COMPARE[type(op)]
@@ -269,7 +277,9 @@ def _subscript(context: Context, node: ast.Subscript) -> Any:
     if type(owner) not in (tuple, str):
         raise context.fail(E0106, node, operator="[]", what=plain(owner))
     if constexpr.has_runtime(index):
-        raise context.fail(E0210, node.slice, what="the index of a tuple")
+        raise context.fail(E0210, node.slice, what="the index of a tuple").help(
+            "go through the tuple with `tl.static_range`, or choose with `tl.where`"
+        )
     only = index[0] if len(index) == 1 else index
     return evaluate(context, node, "[]", lambda a, b: a[b], owner, only)
 
@@ -305,7 +315,9 @@ def _text(context: Context, node: ast.JoinedStr) -> str:
         assert isinstance(part, ast.FormattedValue)
         value = data(context, part.value)
         if constexpr.has_runtime(value):
-            raise context.fail(E0210, part.value, what="a value in an f-string")
+            raise context.fail(E0210, part.value, what="a value in an f-string").help(
+                'show it on the device: `tl.device_print("x", x)`'
+            )
         spec = context.value(part.format_spec) if part.format_spec is not None else ""
         found.append(_format(context, part, value, spec))
     return "".join(found)

@@ -14,6 +14,7 @@ from teeny_macros.diagnostics import CompileError, TeenyError
 from teeny_macros.source import Span
 from teeny_macros.unit import ENTRY_MODULE
 from teenyc.codes import E0107, E0214
+from teenyc.frontend import remedies
 from teenyc.frontend.constexpr import has_runtime
 from teenyc.frontend.context import Context, GiveUp, TooMany
 from teenyc.frontend.expr import EXPRESSIONS
@@ -56,6 +57,7 @@ def lower(unit: Unit, implicit: list[Diagnostic] | None = None) -> Module:
     try:
         module = _lower(unit, implicit)
     except TeenyError as error:
+        remedies.complete(error.diagnostics)
         _quote(error.diagnostics, unit)
         raise
     if implicit:

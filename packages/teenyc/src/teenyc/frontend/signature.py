@@ -150,7 +150,7 @@ def bind(
         place = extra[0].span if extra else span
         bound[star.name] = Argument(tuple(a.value for a in extra), place)
     elif extra:
-        raise _too_many(name, len(positional), len(plain), extra[0])
+        raise _too_many(name, positional, len(plain), extra[0]).help(_call(name, parameters))
     known = {p.name for p in parameters if p.kind in (POSITIONAL, KEYWORD)}
     for argument in arguments:
         keyword = argument.keyword
@@ -169,11 +169,24 @@ def bind(
         if p.kind != STAR and p.default is None and p.name not in bound
     ]
     if missing:
-        raise E0205.at(span, function=name, names=", ".join(missing))
+        raise E0205.at(span, function=name, names=", ".join(missing)).help(_call(name, parameters))
     return bound
 
 
-def _too_many(name: str, expected: int, given: int, argument: Argument) -> TeenyError:
+def _call(name: str, parameters: Sequence[Parameter]) -> str:
+    """How to call a function, in one line."""
+    shown = [
+        f"*{p.name}" if p.kind == STAR else p.name if p.default is None else f"{p.name}=..."
+        for p in parameters
+        if p.name != "self"
+    ]
+    return f"call it as `{name}({', '.join(shown)})`"
+
+
+def _too_many(
+    name: str, positional: Sequence[Parameter], given: int, argument: Argument
+) -> TeenyError:
+    expected = len(positional)
     plural = "" if expected == 1 else "s"
     return E0204.at(
         argument.span,

@@ -163,7 +163,9 @@ def _for(context: Context, node: ast.For, rest: _Task | None) -> _Task | None:
     if not isinstance(values, Range):
         return _Task(StaticLoop(node, values, 0), rest)
     if not isinstance(node.target, ast.Name):
-        raise context.fail(E0104, node.target, what="several variables of a run-time loop")
+        raise context.fail(E0104, node.target, what="several variables of a run-time loop").help(
+            "a range gives one integer at a time: `for i in range(n):`"
+        )
     lower_for(context, node, node.target.id, values)
     return rest
 
@@ -222,7 +224,7 @@ def assign_target(context: Context, target: ast.expr, value: Any) -> None:
 
 def _refused_target(context: Context, target: ast.expr) -> TeenyError:
     if isinstance(target, ast.Starred):
-        return context.fail(E0104, target, what="a starred name")
+        return context.fail(E0104, target, what="a starred name").help("name each value")
     what = "an attribute" if isinstance(target, ast.Attribute) else "an element"
     return context.fail(E0104, target, what=what).help(
         "tensors do not change: make a new one with `tl.where`, or write memory with `tl.store`"
@@ -245,7 +247,9 @@ def _annotated(context: Context, node: ast.AnnAssign) -> None:
         return
     value = context.value(node.value)
     if is_const_annotation(node.annotation) and has_runtime(value):
-        raise context.fail(E0210, node.value, what="the value of a constant")
+        raise context.fail(E0210, node.value, what="the value of a constant").help(
+            "leave the annotation out: the variable is a run-time value"
+        )
     assign_target(context, node.target, value)
 
 

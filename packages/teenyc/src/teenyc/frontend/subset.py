@@ -38,8 +38,8 @@ STATEMENTS: dict[type[ast.stmt], Row] = {
     ast.AsyncFunctionDef: Row("async def", E0102, _HELPER),
     ast.ClassDef: Row("class", E0102, "return several values as a tuple"),
     ast.Delete: Row("del", E0102, "leave the variable as it is: it costs nothing"),
-    ast.With: Row("with", E0102),
-    ast.AsyncWith: Row("async with", E0102),
+    ast.With: Row("with", E0102, "a kernel opens nothing: write the body alone"),
+    ast.AsyncWith: Row("async with", E0102, "a kernel opens nothing: write the body alone"),
     ast.AsyncFor: Row("async for", E0102, "use `for`"),
     ast.Match: Row("match", E0102, "use `if` and `elif`"),
     ast.Raise: Row("raise", E0102, "check at compile time: `tl.static_assert(...)`"),
@@ -78,7 +78,7 @@ EXPRESSIONS: dict[type[ast.expr], Row] = {
     ast.GeneratorExp: Row(
         "a generator expression", E0103, "use a `for` loop over `tl.static_range`"
     ),
-    ast.Await: Row("`await`", E0103),
+    ast.Await: Row("`await`", E0103, "call a helper marked with `@device`"),
     ast.Yield: Row("`yield`", E0103, "return the values as a tuple"),
     ast.YieldFrom: Row("`yield from`", E0103, "return the values as a tuple"),
 }

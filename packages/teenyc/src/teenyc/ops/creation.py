@@ -17,7 +17,10 @@ def require_dtype(b: Builder, dtype: object, arg: str = "dtype") -> AnyDType:
     """A dtype given as an argument."""
     if isinstance(dtype, DType | PointerDType):
         return dtype
-    raise b.fail(E0312, arg=arg, what=describe(dtype)).help("dtypes are names such as `f32`")
+    remedy = "dtypes are names such as `f32`"
+    if isinstance(dtype, str):
+        remedy = "write a name of the language without quotes, such as `tl.float32`"
+    raise b.fail(E0312, arg=arg, what=describe(dtype)).help(remedy)
 
 
 def _require_integer(b: Builder, value: object, arg: str) -> int:

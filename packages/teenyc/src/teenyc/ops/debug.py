@@ -27,8 +27,11 @@ def _static_assert(b: Builder, cond: object, msg: object = "") -> None:
             "only compile-time values can be asserted here; `device_assert` checks at run time"
         )
     if not cond:
+        own = "give the operation what it asks for; its page of operations says it in full"
+        changed = "instantiate with other compile-time values, or change the assertion"
+        is_ours = b.loc.file.startswith("teeny_triton")
         raise b.fail(E0408, arg="cond", message=f": {msg}" if msg else "").help(
-            "instantiate with other compile-time values, or change the assertion"
+            own if is_ours else changed
         )
 
 

@@ -27,6 +27,10 @@ _WHOLE = slice(None)
 
 def wrap_axis(b: Builder, axis: object, rank: int, arg: str = "axis") -> int:
     """An axis known at compile time, counted from the front."""
+    if isinstance(axis, tuple):
+        raise b.fail(E0405, arg=arg, axis=spell(axis), rank=rank).help(
+            "one axis at a time: the rest moves up when it is gone"
+        )
     if not isinstance(axis, int) or isinstance(axis, bool) or not -rank <= axis < rank:
         shown = axis if isinstance(axis, int) else describe(axis)
         raise b.fail(E0405, arg=arg, axis=shown, rank=rank).help(
@@ -60,9 +64,10 @@ def _getitem(b: Builder, x: object, index: object) -> RuntimeValue:
     if any(item is not None and item != _WHOLE for item in items):
         wrong = next(item for item in items if item is not None and item != _WHOLE)
         shown = "a slice with bounds" if isinstance(wrong, slice) else describe(wrong)
-        raise b.fail(E0412, arg="index", what=shown).help(
-            "a tensor takes only `:` and `None`: `x[:, None]`; single elements have no address"
-        )
+        remedy = "a tensor takes only `:` and `None`: `x[:, None]`; `tl.gather` picks elements"
+        if value.is_pointer:
+            remedy = "memory is read with `tl.load(pointer + offsets)`"
+        raise b.fail(E0412, arg="index", what=shown).help(remedy)
     if kept > len(value.shape):
         raise b.fail(E0412, arg="index", what=f"{kept} times `:` for {value.describe()}").help(
             "write one `:` for each side, and `None` for each new one"

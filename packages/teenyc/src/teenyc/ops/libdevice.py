@@ -192,7 +192,9 @@ def _cpu(c: Any, op: Operation, *operands: Any) -> Any:
     name, _ = _BY_SYMBOL[op.attrs["symbol"]]
     if not libdevice_cpu.has_code(name):
         span = Span.point(op.loc.file, op.loc.line, op.loc.column) if op.loc.file else None
-        raise E0803.at(span, op=name)
+        raise E0803.at(span, op=name).help(
+            "compile it for a GPU, or write it with other operations"
+        )
     return libdevice_cpu.emit(c, name, operands)
 
 

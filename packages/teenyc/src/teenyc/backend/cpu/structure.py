@@ -111,4 +111,6 @@ def refusal(op: Operation) -> Exception:
     """The error of an operation that has no code for a CPU."""
     loc = op.loc
     span = Span.point(loc.file, loc.line, loc.column) if loc.file else None
-    return E0803.at(span, op=op.name)
+    return E0803.at(span, op=op.name).help(
+        "compile it for a GPU, or write it with other operations"
+    )
