@@ -154,3 +154,35 @@ def test_the_accumulator_of_a_loop_is_updated_in_place(compiled: Any) -> None:
     made = compiled(params, body).made
     assert "carries buffer0 in place" in made.texts["clusters"]
     assert made.arena_bytes == 4 * (16 * 32 + 16 * 16 + 16 * 32)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # The numbers that the gather keeps in memory are needed before that is written.
+        "r = tl.arange(0, 64)\nif n == 5:\n    x = x + 1.0\nv = tl.gather(r, (r * 5) & 63, 0)\n"
+        "tl.store(out_ptr + o, x + y)\ntl.store(out_ptr + 64 + r, v)",
+        "if n > 2:\n    x = x * 2.0\nv = tl.reshape(o, (8, 8))\n"
+        "p = tl.arange(0, 8)[:, None] * 8 + tl.arange(0, 8)[None, :]\n"
+        "tl.store(out_ptr + 64 + o, x)\ntl.store(out_ptr + p, v)",
+        "if n > 2:\n    x = tl.sort(x)\ntl.store(out_ptr + o, x)\n"
+        "tl.store(out_ptr + 64 + o, tl.flip(o))",
+    ],
+)
+def test_numbers_of_elements_serve_before_and_after_they_are_kept(body: str, both: Both) -> None:
+    both(PARAMS, HEAD + body, lambda: [*(RNG2.copy() for _ in "xy"), np.zeros(128, np.float32), 5])
+
+
+def test_a_function_of_elements_shares_no_constant_with_the_kernel(both: Both) -> None:
+    body = (
+        "o = tl.arange(0, 64)\nx = tl.load(x_ptr + o, mask=o % 3 != 0, other=0)\n"
+        "tl.store(out_ptr + o, tl.map_elementwise(lambda v: (v - 3 if v > 3 else -v), x))"
+    )
+    both(
+        "x_ptr: Ptr[i32], out_ptr: Ptr[i32]",
+        body,
+        lambda: [np.arange(-32, 32, dtype=np.int32), np.zeros(64, np.int32)],
+    )
+
+
+RNG2 = np.random.default_rng(19).standard_normal(64).astype(np.float32)

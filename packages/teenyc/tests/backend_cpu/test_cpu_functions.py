@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -59,6 +60,19 @@ def test_a_function_leaves_the_bits_of_the_interpreter(
         f"tl.store(out_ptr + o, {expression})",
         lambda: [*(samples(dtype, seed) for seed in range(3)), np.zeros(128, KINDS[result])],
     )
+
+
+def test_a_fused_sum_of_bf16_is_rounded_once_however_far_its_sides_lie_apart(both: Both) -> None:
+    bf16 = ml_dtypes.bfloat16
+    # 1.5 * (1 + 2**-7) lies in the middle between two bf16; a tiny addend decides.
+    addends = [2.0**-100, -(2.0**-100), 2.0**-120, 0.0, 1.0, -1.5, 2.0**100, np.inf]
+    found = both(
+        "x_ptr: Ptr[bf16], out_ptr: Ptr[bf16]",
+        "o = tl.arange(0, 8)\nx = tl.load(x_ptr + o)\n"
+        "tl.store(out_ptr + o, tl.fma(tl.full((8,), 1.5, bf16), tl.full((8,), 1.0078125, bf16), x))",
+        lambda: [np.asarray(addends, bf16), np.zeros(8, bf16)],
+    )
+    assert list(found[1][:4]) == [1.515625, 1.5078125, 1.515625, 1.515625]
 
 
 def test_random_bits_are_those_of_the_interpreter(both: Both) -> None:

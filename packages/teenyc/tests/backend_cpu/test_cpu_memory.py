@@ -27,6 +27,10 @@ OVERLAPS = {
     "scalar": COPY + "tl.store(x_ptr + 3, 77.0)\ny = tl.load(x_ptr + 3)\n"
     "tl.store(out_ptr + o, x + y)",
     "two stores": COPY + "tl.store(out_ptr + o, x)\ntl.store(out_ptr + o + 1, x + 1.0)",
+    "between two stores": COPY + "tl.store(out_ptr + o, x * 2.0)\ny = tl.load(out_ptr + o)\n"
+    "tl.store(x_ptr + o, x + 1.0)\ntl.store(out_ptr + 1100 + o % 64, y)",
+    "backwards between two stores": COPY + "tl.store(out_ptr + o, x * 2.0)\n"
+    "y = tl.load(out_ptr + 1023 - o)\ntl.store(x_ptr + o, x + 1.0)\ntl.store(out_ptr + o, y)",
     "scattered": COPY + "tl.store(out_ptr + (o * 5) % 1024, x + 1.0)",
     "transposed": "o = tl.arange(0, 32)\nx = tl.load(x_ptr + o[:, None] * 32 + o[None, :])\n"
     "tl.store(out_ptr + o[None, :] * 32 + o[:, None], x + 1.0)",

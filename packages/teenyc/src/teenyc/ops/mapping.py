@@ -65,6 +65,7 @@ MAP_ELEMENTWISE = register(
         ref=_ref_map,
         dsl=("map_elementwise",),
         labelled=(0,),
+        isolated=True,
     )
 )
 

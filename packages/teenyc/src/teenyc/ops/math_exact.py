@@ -182,10 +182,11 @@ def _fold_fma(op: Operation, values: list[Any]) -> float | None:
 
 
 def _cpu_fma(c: Any, op: Operation, *operands: Any) -> Any:
-    """Narrow floats in float64, where the sum of bits as far apart as theirs is exact."""
+    """Narrow floats in float64, which holds their product; the sum is kept fit for rounding."""
     element = arrays.element_name(op.results[0].type)
     if element in ("f16", "bf16"):
-        operands = tuple(c.cast("fpext", x, "double") for x in operands)
+        x, y, z = (c.cast("fpext", operand, "double") for operand in operands)
+        return c.rounded(c.odd_sum(c.binary("fmul", x, y), z), element)
     return c.rounded(c.call("llvm.fma", operands[0].type, *operands), element)
 
 

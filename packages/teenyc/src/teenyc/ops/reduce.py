@@ -77,6 +77,7 @@ REDUCE = register(
         ref=_ref_reduce,
         dsl=("reduce", "sum", "max", "min"),
         labelled=(0,),
+        isolated=True,
     )
 )
 

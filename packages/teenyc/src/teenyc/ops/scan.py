@@ -69,6 +69,7 @@ SCAN = register(
         ref=_ref_scan,
         dsl=("associative_scan", "cumsum", "cumprod"),
         labelled=(0,),
+        isolated=True,
     )
 )
 

@@ -38,5 +38,5 @@ def _merge_block(block: Block, known: dict[_Key, Operation], replaced: dict[int,
         kept.append(op)
         for region in op.regions:
             for inner in region.blocks:
-                _merge_block(inner, dict(known), replaced)
+                _merge_block(inner, {} if op.opdef.isolated else dict(known), replaced)
     block.ops = kept

@@ -248,6 +248,10 @@ class Builder:
             return narrow.shorten(self, x) if toward_zero else self.cast("fptrunc", x, "float")
         return narrow.rounded(self, x, element, toward_zero=toward_zero)
 
+    def odd_sum(self, x: Val, y: Val) -> Val:
+        """The sum of two doubles, such that rounding it to a narrow float rounds once."""
+        return narrow.odd_sum(self, x, y)
+
     def widened(self, x: Val, element: str) -> Val:
         """A float as a wider IR type holds it."""
         return self.cast("fpext", x, held_type(element))

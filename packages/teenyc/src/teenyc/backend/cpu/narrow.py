@@ -95,6 +95,26 @@ def _limited(c: Builder, x: Val, found: Val, form: Format, *, toward_zero: bool)
     return found
 
 
+def odd_sum(c: Builder, x: Val, y: Val) -> Val:
+    """x + y as a double whose last bit is odd where the sum is not exact.
+
+    Rounded to a narrow float it is the exact sum rounded once, which rounding to double first would
+    not give: two bf16 lie hundreds of bits apart.
+    """
+    total = c.binary("fadd", x, y)
+    part = c.binary("fsub", total, x)
+    rest = c.binary(
+        "fadd", c.binary("fsub", x, c.binary("fsub", total, part)), c.binary("fsub", y, part)
+    )
+    zero, one = number(0.0, "double"), number(1, "i64")
+    bits = c.bits(total)
+    even = c.compare("eq", c.binary("and", bits, one), number(0, "i64"))
+    inexact = c.binary("and", even, c.compare("one", rest, zero))
+    above = c.binary("xor", c.compare("ogt", rest, zero), c.compare("olt", total, zero))
+    moved = c.binary("add", bits, c.select(above, one, number(-1, "i64")))
+    return c.cast("bitcast", c.select(inexact, moved, bits), "double")
+
+
 def encoded(c: Builder, x: Val, element: str) -> Val:
     """The bits in memory of a float that is a value of `element`."""
     form = FORMATS[element]

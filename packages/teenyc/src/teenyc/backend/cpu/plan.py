@@ -350,9 +350,21 @@ class _BlockPlan:
                     return False
                 if found is Hazard.OVERLAP and not self._is_side_by_side(store.op):
                     return False
-            if isinstance(root, Store) and not self._independent(root, store):
-                return False
+            if isinstance(root, Store):
+                if not self._independent(root, store) or self._is_read_between(store, root):
+                    return False
         return True
+
+    def _is_read_between(self, one: Store, other: Store) -> bool:
+        """Whether a load between two stores waits: it comes after the one and before the other."""
+        between = self.block.ops[self.index[id(one.op)] : self.index[id(other.op)]]
+        return any(
+            op.opdef is LOAD
+            and is_tensor(op.result)
+            and not self._placed(op.result)
+            and self.last_use.get(id(op.result), -1) > self.now
+            for op in between
+        )
 
     def _independent(self, one: Store, other: Store) -> bool:
         """Two stores whose order does not matter, or only where arrays overlap: then both wait."""

@@ -50,9 +50,11 @@ class Scope:
         return f"%slot{number}"
 
     def place(self, value: Value) -> Place | None:
-        """Where `value` is stored, if it is."""
+        """Where `value` is stored, if it is; a cheap one may be needed before it is written."""
         found = self.places.get(id(value))
-        return None if found is None else found.target
+        if found is None or (not found.root.pointer and self.classes.is_cheap(value)):
+            return None
+        return found.target
 
     def label(self, prefix: str) -> str:
         """A new label."""
