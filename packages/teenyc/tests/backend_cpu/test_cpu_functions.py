@@ -68,8 +68,8 @@ def test_a_fused_sum_of_bf16_is_rounded_once_however_far_its_sides_lie_apart(bot
     addends = [2.0**-100, -(2.0**-100), 2.0**-120, 0.0, 1.0, -1.5, 2.0**100, np.inf]
     found = both(
         "x_ptr: Ptr[bf16], out_ptr: Ptr[bf16]",
-        "o = tl.arange(0, 8)\nx = tl.load(x_ptr + o)\n"
-        "tl.store(out_ptr + o, tl.fma(tl.full((8,), 1.5, bf16), tl.full((8,), 1.0078125, bf16), x))",
+        "o = tl.arange(0, 8)\nx = tl.load(x_ptr + o)\nz = tl.full((8,), 1.0078125, bf16)\n"
+        "tl.store(out_ptr + o, tl.fma(tl.full((8,), 1.5, bf16), z, x))",
         lambda: [np.asarray(addends, bf16), np.zeros(8, bf16)],
     )
     assert list(found[1][:4]) == [1.515625, 1.5078125, 1.515625, 1.515625]

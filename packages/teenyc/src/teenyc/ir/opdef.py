@@ -40,8 +40,8 @@ class OpDef:
     values (None where unknown) and returns the result's as a Python scalar, or None; `ref` reads
     the operation with NumPy; `cpu` emits native code and `cost` says how much, in additions;
     `dsl` names the DSL functions that lower to it; `labelled` lists the regions whose block
-    arguments are printed as `^bb0(...)`; `isolated` says that its regions stand for functions, which
-    see nothing from outside; `domain` and `ulp` drive the differential tests.
+    arguments are printed as `^bb0(...)`; `isolated` says that its regions stand for
+    functions, which see nothing from outside; `domain` and `ulp` drive the differential tests.
     """
 
     name: str

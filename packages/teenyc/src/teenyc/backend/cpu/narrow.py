@@ -96,7 +96,7 @@ def _limited(c: Builder, x: Val, found: Val, form: Format, *, toward_zero: bool)
 
 
 def odd_sum(c: Builder, x: Val, y: Val) -> Val:
-    """x + y as a double whose last bit is odd where the sum is not exact.
+    """The sum as a double whose last bit is odd where it is not exact.
 
     Rounded to a narrow float it is the exact sum rounded once, which rounding to double first would
     not give: two bf16 lie hundreds of bits apart.

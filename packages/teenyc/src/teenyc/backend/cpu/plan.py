@@ -350,9 +350,10 @@ class _BlockPlan:
                     return False
                 if found is Hazard.OVERLAP and not self._is_side_by_side(store.op):
                     return False
-            if isinstance(root, Store):
-                if not self._independent(root, store) or self._is_read_between(store, root):
-                    return False
+            if isinstance(root, Store) and (
+                not self._independent(root, store) or self._is_read_between(store, root)
+            ):
+                return False
         return True
 
     def _is_read_between(self, one: Store, other: Store) -> bool:
