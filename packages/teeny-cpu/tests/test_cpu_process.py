@@ -152,6 +152,50 @@ print("done")
     assert sorted(finish(start(native, script)).split()) == ["done", "handled"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent")
+def test_a_signal_handler_may_launch_while_the_pool_is_made(native: MakeNative) -> None:
+    script = """
+from teeny_cpu import jit, pool
+compile_text = jit.compile_text
+sent = []
+def slow(text):
+    if not sent:
+        sent.append(True)
+        os.kill(os.getpid(), signal.SIGUSR1)
+        for _ in range(100):
+            time.sleep(0.001)
+    return compile_text(text)
+jit.compile_text = slow
+signal.signal(signal.SIGUSR1, lambda number, frame: (check(), print("handled")))
+check()
+print("done")
+"""
+    assert sorted(finish(start(native, script)).split()) == ["done", "handled"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent")
+def test_an_interrupt_while_a_stream_starts_its_thread_leaves_it_whole(
+    native: MakeNative,
+) -> None:
+    script = """
+stream = device.stream()
+start = threading.Thread.start
+def interrupted(self):
+    threading.Thread.start = start
+    raise KeyboardInterrupt
+threading.Thread.start = interrupted
+done = []
+try:
+    stream.put(lambda: done.append(1))
+except KeyboardInterrupt:
+    print("interrupted")
+stream.put(lambda: done.append(2))
+stream.synchronize()
+print(done)
+"""
+    assert finish(start(native, script)).split() == ["interrupted", "[1,", "2]"]
+
+
 def test_a_process_may_end_while_a_thread_launches(native: MakeNative) -> None:
     script = """
 check()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import itertools
 import os
 import queue
 import sys
@@ -76,7 +77,9 @@ class Pool:
             self._initialize(self.address)
         self.workers = 0
         self.threads: list[threading.Thread] = []
-        self._lock = threading.Lock()
+        # A signal handler may launch while its thread is in here, so nobody waits for himself.
+        self._lock = threading.RLock()
+        self._numbers = itertools.count()
         self._scratch: Workers | None = None
         self._jobs: queue.SimpleQueue[tuple[int, Workers] | None] = queue.SimpleQueue()
 
@@ -84,7 +87,7 @@ class Pool:
         """Start threads until there are `workers`."""
         with self._lock:
             while self.workers < workers:
-                number = self.workers
+                number = next(self._numbers)
                 thread = threading.Thread(
                     target=self._run, args=(number,), daemon=True, name=f"teeny-cpu-{number + 1}"
                 )
@@ -93,7 +96,7 @@ class Pool:
                 except RuntimeError:  # no more threads here, or the interpreter is ending
                     return
                 self.threads.append(thread)
-                self.workers += 1
+                self.workers = max(self.workers, number + 1)
 
     def scratch(self, workers: int, arena: int) -> Workers:
         """Memory for `workers` workers with arenas of `arena` bytes; it is shared and only grows.
@@ -206,7 +209,7 @@ class Pool:
 
 
 _pools: list[Pool] = []
-_making = [threading.Lock()]  # the last one counts
+_making = [threading.RLock()]  # the last one counts
 
 
 def the_pool() -> Pool:
@@ -221,7 +224,7 @@ def the_pool() -> Pool:
 
 
 def _renew() -> None:
-    _making.append(threading.Lock())
+    _making.append(threading.RLock())
     for pool in _pools:
         pool.reset()
 

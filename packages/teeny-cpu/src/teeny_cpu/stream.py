@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # A stream's thread that has had nothing to do for so long ends; the next work starts another.
 _SECONDS_IDLE = 1.0
+# How often who waits looks whether there is a thread.
+_SECONDS_BETWEEN = 0.5
 
 # The streams whose threads may have work.
 BUSY: set[int] = set()
@@ -35,7 +37,7 @@ class Stream:
     An error in it skips what is queued behind, and is raised by the next `synchronize`.
     """
 
-    __slots__ = ("__weakref__", "_changed", "_error", "_pending", "_running", "_work", "device")
+    __slots__ = ("__weakref__", "_active", "_changed", "_error", "_thread", "_work", "device")
 
     def __init__(self, device: Any) -> None:
         self.device = device
@@ -48,34 +50,43 @@ class Stream:
         BUSY.discard(id(self))
         self._changed = threading.Condition()
         self._work: deque[Callable[[], Any]] = deque()
-        self._pending = 0
-        self._running = False
+        self._active = False  # work that is no more in the queue
+        self._thread: threading.Thread | None = None
         self._error: BaseException | None = None
 
     @property
     def is_done(self) -> bool:
         """Whether all its work has finished."""
-        return self._pending == 0
+        return not self._work and not self._active
 
     def put(self, work: Callable[[], Any]) -> None:
         """Add work to the end of the queue."""
         with self._changed:
             self._work.append(work)
-            self._pending += 1
-            if self._running:
-                self._changed.notify_all()
-                return
-            self._running = True
-            BUSY.add(id(self))
-        threading.Thread(target=self._run, daemon=True, name="teeny-cpu-stream").start()
+            self._wake()
+
+    def _wake(self) -> None:
+        """Let a thread do the work. Ctrl-C may have kept an earlier call from starting one."""
+        if self._thread is not None and self._thread.is_alive():
+            self._changed.notify_all()
+            return
+        BUSY.add(id(self))
+        self._thread = threading.Thread(target=self._run, daemon=True, name="teeny-cpu-stream")
+        self._thread.start()
 
     def _run(self) -> None:
+        me = threading.current_thread()
         while True:
             with self._changed:
-                if not self._work and not self._changed.wait_for(lambda: self._work, _SECONDS_IDLE):
-                    self._running = False
+                if self._thread is me and not self._work:
+                    self._changed.wait_for(lambda: self._work, _SECONDS_IDLE)
+                if self._thread is not me:  # another one was started in its place
+                    return
+                if not self._work:
+                    self._thread = None
                     BUSY.discard(id(self))
                     return
+                self._active = True
                 work = self._work.popleft()
                 failed = self._error is not None
             error: BaseException | None = None
@@ -87,13 +98,15 @@ class Stream:
             del work  # and the arrays it holds, before anybody is told that it is done
             with self._changed:
                 self._error = self._error or error
-                self._pending -= 1
+                self._active = False
                 self._changed.notify_all()
 
     def finish(self) -> None:
         """Wait for the work of this stream; its error stays with it."""
         with self._changed:
-            self._changed.wait_for(lambda: self._pending == 0)
+            while not self.is_done:
+                self._wake()
+                self._changed.wait(_SECONDS_BETWEEN)
 
     def synchronize(self) -> None:
         """Wait for the work of this stream. Raises the first error in it, once."""
@@ -117,7 +130,7 @@ class Stream:
             self.put(mark.reached.wait)
 
     def __repr__(self) -> str:
-        return f"Stream({self.device.name}, {self._pending} pending)"
+        return f"Stream({self.device.name}, {len(self._work) + self._active} pending)"
 
 
 class _Mark:

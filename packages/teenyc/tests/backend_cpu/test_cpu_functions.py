@@ -101,8 +101,16 @@ tl.store(q, x * 2, boundary_check=(0, 1))""",
     assert np.array_equal(found[1], 2 * found[0])
 
 
+def test_a_function_of_a_scalar_is_that_of_a_lane(compiled: Callable[..., Any]) -> None:
+    body = "tl.store(x_ptr, tl.math.erfinv(tl.load(x_ptr)))"
+    x = np.full(1, 0.75, np.float32)
+    assert compiled("x_ptr: Ptr[f32]", body).launch([x])[0] == 0
+    assert abs(x[0] - 0.8134198) < 1e-6
+
+
 def test_what_a_cpu_lacks_is_named(compiled: Callable[..., Any]) -> None:
+    asm = "tl.inline_asm_elementwise('neg.f32 $0, $1;', '=r,r', [tl.load(x_ptr)], f32, True, 1)"
     with pytest.raises(CompileError) as caught:
-        compiled("x_ptr: Ptr[f32]", "tl.store(x_ptr, tl.math.erfinv(tl.load(x_ptr)))")
+        compiled("x_ptr: Ptr[f32]", f"tl.store(x_ptr, {asm})")
     assert caught.value.code == "E0803"
-    assert "`erfinv`" in str(caught.value)
+    assert "`tt.elementwise_inline_asm`" in str(caught.value)

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from teeny_macros.source import Span
-from teenyc.codes import E0301, E0803
+from teenyc.codes import E0301
 from teenyc.ir.builder import Builder
 from teenyc.ir.core import Operation
 from teenyc.ir.opdef import OpDef, lowers, register
@@ -189,13 +188,10 @@ def _held(np: Any, found: Array, result: str) -> Array:
 
 
 def _cpu(c: Any, op: Operation, *operands: Any) -> Any:
-    name, _ = _BY_SYMBOL[op.attrs["symbol"]]
-    if not libdevice_cpu.has_code(name):
-        span = Span.point(op.loc.file, op.loc.line, op.loc.column) if op.loc.file else None
-        raise E0803.at(span, op=name).help(
-            "compile it for a GPU, or write it with other operations"
-        )
-    return libdevice_cpu.emit(c, name, operands)
+    name, row = _BY_SYMBOL[op.attrs["symbol"]]
+    if name in libdevice_cpu.SIGNED:
+        return libdevice_cpu.SIGNED[name](c, *operands, signed=row.operands[0][0] == "i")
+    return libdevice_cpu.emit(c, name, operands, DTYPES[row.result].mlir)
 
 
 EXTERN = register(

@@ -63,7 +63,8 @@ def lower_module(
         entry.lines.append(f"  {buffer.name} = getelementptr i8, ptr %arena, i64 {offset}")
     for i in range(scope.slots):
         entry.lines.append(f"  %slot{i} = alloca [{SLOT_BYTES} x i8], align 64")
-    narrow = features.has("avx512f") and not output.maths
+    plain = not (output.maths or output.passes_vectors)
+    narrow = features.has("avx512f") and plain
     attributes = f"nounwind {_NARROW}" if narrow else "nounwind"
     text = _function(
         function.name, entry, scope.main, attributes=attributes, stops=bool(scope.stops)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from teenyc.backend.cpu.features import Features
 
-WIDTHS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "float": 32, "double": 64}
+WIDTHS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "i128": 128, "float": 32, "double": 64}
 FLOATS = ("float", "double")
 # What an element of the IR is held in while it is computed with.
 HELD = {
@@ -111,6 +111,8 @@ class Output:
         self.declares: set[str] = set()
         self.helpers: dict[str, str] = {}
         self.maths: set[tuple[str, int, str]] = set()
+        # Helper functions take vectors, so all must agree on how these are passed.
+        self.passes_vectors = False
         self._count = 0
 
     def fresh(self, prefix: str = "v") -> str:
