@@ -112,7 +112,8 @@ def types(session: nox.Session) -> None:
     ]
     for name in PACKAGES:
         folder = ROOT / "packages" / name
-        checks.append([f"packages/{name}/{part}" for part in ("src", "hatch_build.py", "stubgen")])
+        parts = ("src", "hatch_build.py", "stubgen", "genindex.py")
+        checks.append([f"packages/{name}/{part}" for part in parts])
         folders = sorted({path.parent for path in folder.glob("tests/**/*.py")})
         checks += [
             [str(path.relative_to(ROOT)) for path in sorted(tests.glob("*.py"))]

@@ -43,6 +43,7 @@ LIBRARY_EDGES: dict[str, tuple[str, ...]] = {
         "teenyc/interp.py",
         "teeny_cuda/dtypes.py",
         "teeny_cpu/dtypes.py",
+        "teeny_kernels/arrays.py",
     ),
     "pytest": ("teeny_cuda/testing.py", "teeny_cpu/testing.py"),
     "filelock": ("teeny_compiler/*",),

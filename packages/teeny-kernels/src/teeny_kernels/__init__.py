@@ -1,9 +1,31 @@
-"""The kernel library on top of the toolchain.
+"""The kernel library: operations on arrays of any library, forward and backward.
 
-This version holds no kernels: it reserves the package. It must not import a device or the compiler
-itself, which are reached through entry points.
+`teeny_kernels.relu(x)` takes NumPy, torch, CuPy and JAX arrays and buffers and gives its result in
+the same kind. Families are imported when an operation of theirs is first used; devices and the
+compiler are reached through entry points.
 """
 
-__all__ = ["__version__"]
+from __future__ import annotations
+
+from typing import Any
+
+from teeny_kernels._index import HOMES
+
+__all__ = ["__version__", *HOMES]  # noqa: PLE0604 - the index holds names
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    home = HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    found = getattr(import_module(f"teeny_kernels.{home}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *HOMES})

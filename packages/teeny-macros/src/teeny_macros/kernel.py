@@ -416,7 +416,7 @@ def kernel(
     do_not_specialize_on_alignment: Iterable[str] = ...,
     name: str = ...,
     dtypes: Iterable[Any] = ...,
-    backward: Kernel[...] = ...,
+    backward: Kernel[...] | None = ...,
     num_warps: int = ...,
     num_stages: int = ...,
     num_ctas: int = ...,

@@ -1,0 +1,95 @@
+# The public functions, for type checkers. Written by genindex.py.
+
+from teeny_kernels.activation.gelu import gelu as gelu
+from teeny_kernels.activation.gelu import gelu_backward as gelu_backward
+from teeny_kernels.activation.piecewise import hardshrink as hardshrink
+from teeny_kernels.activation.piecewise import hardshrink_backward as hardshrink_backward
+from teeny_kernels.activation.piecewise import hardsigmoid as hardsigmoid
+from teeny_kernels.activation.piecewise import hardsigmoid_backward as hardsigmoid_backward
+from teeny_kernels.activation.piecewise import hardswish as hardswish
+from teeny_kernels.activation.piecewise import hardswish_backward as hardswish_backward
+from teeny_kernels.activation.piecewise import hardtanh as hardtanh
+from teeny_kernels.activation.piecewise import hardtanh_backward as hardtanh_backward
+from teeny_kernels.activation.piecewise import leaky_relu as leaky_relu
+from teeny_kernels.activation.piecewise import leaky_relu_backward as leaky_relu_backward
+from teeny_kernels.activation.softmax import log_softmax as log_softmax
+from teeny_kernels.activation.softmax import log_softmax_backward as log_softmax_backward
+from teeny_kernels.activation.softmax import log_softmax_reference as log_softmax_reference
+from teeny_kernels.activation.smooth import mish as mish
+from teeny_kernels.activation.smooth import mish_backward as mish_backward
+from teeny_kernels.activation.piecewise import relu as relu
+from teeny_kernels.activation.piecewise import relu6 as relu6
+from teeny_kernels.activation.piecewise import relu6_backward as relu6_backward
+from teeny_kernels.activation.piecewise import relu_backward as relu_backward
+from teeny_kernels.activation.piecewise import shrink as shrink
+from teeny_kernels.activation.piecewise import shrink_backward as shrink_backward
+from teeny_kernels.activation.smooth import sigmoid as sigmoid
+from teeny_kernels.activation.smooth import sigmoid_backward as sigmoid_backward
+from teeny_kernels.activation.smooth import silu as silu
+from teeny_kernels.activation.smooth import silu_backward as silu_backward
+from teeny_kernels.activation.softmax import softmax as softmax
+from teeny_kernels.activation.softmax import softmax_backward as softmax_backward
+from teeny_kernels.activation.softmax import softmax_reference as softmax_reference
+from teeny_kernels.activation.piecewise import softshrink as softshrink
+from teeny_kernels.activation.piecewise import softshrink_backward as softshrink_backward
+from teeny_kernels.activation.smooth import softsign as softsign
+from teeny_kernels.activation.smooth import softsign_backward as softsign_backward
+from teeny_kernels.activation.smooth import swish as swish
+from teeny_kernels.activation.smooth import swish_backward as swish_backward
+from teeny_kernels.activation.smooth import tanh as tanh
+from teeny_kernels.activation.smooth import tanh_backward as tanh_backward
+from teeny_kernels.activation.smooth import tanhshrink as tanhshrink
+from teeny_kernels.activation.smooth import tanhshrink_backward as tanhshrink_backward
+from teeny_kernels.activation.piecewise import threshold as threshold
+from teeny_kernels.activation.piecewise import threshold_backward as threshold_backward
+from teeny_kernels.activation.piecewise import thresholded_relu as thresholded_relu
+from teeny_kernels.activation.piecewise import thresholded_relu_backward as thresholded_relu_backward
+
+__version__: str
+__all__ = [
+    "__version__",
+    "gelu",
+    "gelu_backward",
+    "hardshrink",
+    "hardshrink_backward",
+    "hardsigmoid",
+    "hardsigmoid_backward",
+    "hardswish",
+    "hardswish_backward",
+    "hardtanh",
+    "hardtanh_backward",
+    "leaky_relu",
+    "leaky_relu_backward",
+    "log_softmax",
+    "log_softmax_backward",
+    "log_softmax_reference",
+    "mish",
+    "mish_backward",
+    "relu",
+    "relu6",
+    "relu6_backward",
+    "relu_backward",
+    "shrink",
+    "shrink_backward",
+    "sigmoid",
+    "sigmoid_backward",
+    "silu",
+    "silu_backward",
+    "softmax",
+    "softmax_backward",
+    "softmax_reference",
+    "softshrink",
+    "softshrink_backward",
+    "softsign",
+    "softsign_backward",
+    "swish",
+    "swish_backward",
+    "tanh",
+    "tanh_backward",
+    "tanhshrink",
+    "tanhshrink_backward",
+    "threshold",
+    "threshold_backward",
+    "thresholded_relu",
+    "thresholded_relu_backward",
+]

@@ -1,0 +1,1 @@
+"""Activation functions, forward and backward: each a formula and its derivative."""

@@ -1,0 +1,119 @@
+"""GELU, x times the normal distribution function, exact or by tanh; forward and backward.
+
+    gelu(x) = x / 2 (1 + erf(x / sqrt(2)))
+    gelu(x, "tanh") = x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+
+Hendrycks, Gimpel 2016, "Gaussian error linear units". 1 + tanh(u) is 2 sigmoid(2 u), which takes
+one exponential. -inf gives NaN, as in PyTorch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+import teeny_triton as tl
+from teeny_kernels.codes import E1204
+from teeny_kernels.elementwise.operation import Pointwise, unary_cases
+from teeny_kernels.numerics import R
+from teeny_macros import device
+from teeny_triton import Tensor, f32
+
+A = TypeVar("A")
+
+SQRT_HALF = 0.70710678118654752440
+INVERSE_SQRT_TAU = 0.39894228040143267794  # 1 / sqrt(2 pi)
+SQRT_2_OVER_PI = 0.79788456080286535588
+CUBIC = 0.044715
+
+
+@device
+def gelu_formula(x: Tensor[f32, R]) -> Tensor[f32, R]:
+    return x * 0.5 * (1.0 + tl.erf(x * SQRT_HALF))
+
+
+@device
+def gelu_gradient(grad: Tensor[f32, R], x: Tensor[f32, R]) -> Tensor[f32, R]:
+    share = 0.5 * (1.0 + tl.erf(x * SQRT_HALF))
+    density = INVERSE_SQRT_TAU * tl.exp(-0.5 * x * x)
+    return grad * (share + x * density)
+
+
+@device
+def gelu_tanh_formula(x: Tensor[f32, R]) -> Tensor[f32, R]:
+    inner = 2.0 * SQRT_2_OVER_PI * (x + CUBIC * x * x * x)
+    return x * tl.sigmoid(inner)
+
+
+@device
+def gelu_tanh_gradient(grad: Tensor[f32, R], x: Tensor[f32, R]) -> Tensor[f32, R]:
+    share = tl.sigmoid(2.0 * SQRT_2_OVER_PI * (x + CUBIC * x * x * x))
+    slope = 2.0 * SQRT_2_OVER_PI * (1.0 + 3.0 * CUBIC * x * x)
+    return grad * (share + x * share * (1.0 - share) * slope)
+
+
+_exact = Pointwise("gelu", gelu_formula, gelu_gradient)
+_by_tanh = Pointwise("gelu_tanh", gelu_tanh_formula, gelu_tanh_gradient)
+
+
+def gelu(x: A, approximate: str = "none", *, out: A | None = None) -> A:
+    """X P(X <= x) for a normal X; `approximate="tanh"` for the form with tanh."""
+    return _chosen("gelu", approximate)(x, out=out)
+
+
+def gelu_backward(grad: A, x: A, approximate: str = "none", *, out: A | None = None) -> A:
+    """The gradient of `gelu` by x."""
+    return _chosen("gelu_backward", approximate).backward(grad, x, out=out)
+
+
+def _chosen(operation: str, approximate: str) -> Pointwise:
+    if approximate not in {"none", "tanh"}:
+        raise E1204.error(operation=operation, name="approximate", found=f"{approximate!r}").help(
+            'it is "none" or "tanh"'
+        )
+    return _by_tanh if approximate == "tanh" else _exact
+
+
+def _erf(x: np.ndarray) -> np.ndarray:
+    from math import erf
+
+    return np.vectorize(erf, otypes=[np.float64])(x)
+
+
+def _reference(x: np.ndarray, approximate: str = "none") -> np.ndarray:
+    if approximate == "tanh":
+        return x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+    return x / 2 * (1 + _erf(x / np.sqrt(2)))
+
+
+def _derivative(x: np.ndarray, approximate: str = "none") -> np.ndarray:
+    if approximate == "tanh":
+        t = np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))
+        return (1 + t) / 2 + x / 2 * (1 - t**2) * np.sqrt(2 / np.pi) * (1 + 3 * 0.044715 * x**2)
+    return (1 + _erf(x / np.sqrt(2))) / 2 + x * np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
+
+
+def _torch(t: Any, x: Any, approximate: str = "none") -> Any:
+    return t.nn.functional.gelu(x, approximate=approximate)
+
+
+_of: Callable[..., Any] = lambda x, approximate="none": np.abs(x)  # noqa: E731
+
+SPEC = _exact.spec(
+    gelu,
+    gelu_backward,
+    formula="x (1 + erf(x / sqrt(2))) / 2, or x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2",
+    source="Hendrycks, Gimpel 2016",
+    reference=_reference,
+    derivative=_derivative,
+    torch=_torch,
+    torch_name="torch.nn.functional.gelu",
+    cases=unary_cases({"approximate": "tanh"}),
+    magnitude=_of,
+    slope_magnitude=lambda x, approximate="none": 1 + np.abs(x),
+    ulps=8,
+    reason="1 + erf(x) cancels below 0: an error of some ulp of x; exp of a cubic",
+    flops=10,
+)

@@ -1,0 +1,191 @@
+"""Arrays of any library, seen alike: shape, strides, dtype, device; and new ones of the same kind.
+
+NumPy, torch, CuPy and JAX arrays and this project's buffers are known by their attributes; none of
+the libraries is imported before an array of it has come.
+"""
+
+from __future__ import annotations
+
+import sys
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from teeny_kernels.codes import E1201, E1203, E1206
+from teeny_macros import devices
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Names of NumPy, torch, CuPy and JAX for the dtypes of the language.
+FOREIGN = {
+    "bool": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8",
+    "uint16": "u16", "uint32": "u32", "uint64": "u64", "float16": "f16", "bfloat16": "bf16",
+    "float32": "f32", "float64": "f64", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2",
+}  # fmt: skip
+_LIBRARY_NAMES = {own: foreign for foreign, own in FOREIGN.items()}
+ITEMSIZES = {
+    own: max(1, int("".join(c for c in own.partition("e")[0] if c.isdigit())) // 8)
+    for own in FOREIGN.values()
+}
+
+
+class Operand(NamedTuple):
+    """One array of a call.
+
+    `array` is what a launch takes; `strides` count elements; `dtype` is a name of the language
+    (`f32`); `device` is `cpu` or `cuda:0`; `library` is `numpy`, `torch`, `cupy`, `jax` or
+    `buffer`.
+    """
+
+    array: Any
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: str
+    device: str
+    library: str
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return prod(self.shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie one after the other, the last axis fastest."""
+        return is_contiguous(self.shape, self.strides)
+
+
+def is_contiguous(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether elements of `shape` with `strides` (in elements) lie one after the other."""
+    step = 1
+    for side, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if side != 1 and stride != step:
+            return 0 in shape
+        step *= side
+    return True
+
+
+def row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    """The strides, in elements, of a contiguous array."""
+    strides: list[int] = []
+    step = 1
+    for side in reversed(shape):
+        strides.append(step)
+        step *= side
+    return tuple(reversed(strides))
+
+
+def operand(name: str, value: Any) -> Operand:
+    """What is known of an array argument called `name`.
+
+    Raises:
+        KernelError: E1201 for anything but an array, E1203 for a dtype that kernels do not have.
+    """
+    kind = type(value)
+    library = kind.__module__.partition(".")[0]
+    if library == "numpy" and hasattr(value, "__array_interface__") and hasattr(value, "strides"):
+        item = value.itemsize
+        steps = tuple(step // item for step in value.strides)
+        dtype = _dtype(name, value.dtype.name)
+        return Operand(value, value.shape, steps, dtype, "cpu", "numpy")
+    if library == "torch" and hasattr(value, "data_ptr"):
+        dtype = _dtype(name, str(value.dtype).rpartition(".")[2])
+        where = value.device
+        device = "cpu" if where.type == "cpu" else f"{where.type}:{where.index or 0}"
+        return Operand(
+            value.detach(), tuple(value.shape), tuple(value.stride()), dtype, device, "torch"
+        )
+    if library == "cupy":
+        dtype = _dtype(name, value.dtype.name)
+        steps = tuple(step // value.itemsize for step in value.strides)
+        return Operand(value, value.shape, steps, dtype, f"cuda:{value.device.id}", "cupy")
+    if library in {"jax", "jaxlib"} and hasattr(value, "__dlpack_device__"):
+        dtype = _dtype(name, str(value.dtype))
+        shape = tuple(value.shape)
+        return Operand(value, shape, row_major(shape), dtype, _where(value), "jax")
+    if isinstance(getattr(value, "dtype", None), str) and hasattr(value, "copy_from"):
+        shape = tuple(value.shape)
+        steps = tuple(getattr(value, "strides", None) or row_major(shape))
+        return Operand(value, shape, steps, value.dtype, _where(value), "buffer")
+    raise E1201.error(name=name, found=f"`{kind.__qualname__}`").help(
+        "pass a NumPy, torch, CuPy or JAX array, or a buffer of a device"
+    )
+
+
+def _dtype(name: str, foreign: str) -> str:
+    found = FOREIGN.get(foreign)
+    if found is None:
+        raise E1203.error(name=name, found=foreign, reason="no kernel has it").help(
+            f"convert it to one of {', '.join(sorted(FOREIGN))}"
+        )
+    return found
+
+
+def _where(array: Any) -> str:
+    found = devices.describe(array)
+    return "cpu" if found is None else found.device
+
+
+def empty(like: Operand, shape: Sequence[int], dtype: str | None = None) -> Operand:
+    """A new contiguous array, not initialized, of the library and on the device of `like`.
+
+    For JAX, whose arrays do not change, it is a buffer that `finish` hands over.
+    """
+    shape = tuple(shape)
+    dtype = dtype or like.dtype
+    made: Any
+    if like.library == "numpy":
+        import numpy as np
+
+        made = np.empty(shape, numpy_dtype(dtype))
+    elif like.library == "torch":
+        torch = sys.modules["torch"]
+        made = torch.empty(
+            shape, dtype=getattr(torch, _LIBRARY_NAMES[dtype]), device=like.array.device
+        )
+    elif like.library == "cupy":
+        cupy = sys.modules["cupy"]
+        with like.array.device:
+            made = cupy.empty(shape, numpy_dtype(dtype))
+    else:
+        made = devices.device(like.device).buffer(shape, dtype)
+    return Operand(made, shape, row_major(shape), dtype, like.device, like.library)
+
+
+def numpy_dtype(dtype: str) -> Any:
+    """NumPy's dtype for one of the language; bf16 and fp8 are those of ml_dtypes."""
+    import numpy as np
+
+    foreign = _LIBRARY_NAMES[dtype]
+    if foreign.startswith(("bfloat", "float8")):
+        import ml_dtypes
+
+        return np.dtype(getattr(ml_dtypes, foreign))
+    return np.dtype(foreign)
+
+
+def finish(result: Operand) -> Any:
+    """What the caller gets of a result: the array itself, for JAX one of its own."""
+    if result.library != "jax":
+        return result.array
+    jax = sys.modules["jax"]
+    return jax.dlpack.from_dlpack(result.array)
+
+
+def same_place(operation: str, operands: Sequence[tuple[str, Operand]]) -> None:
+    """Raise E1206 unless all arrays are of one library and on one device."""
+    first_name, first = operands[0]
+    for name, other in operands[1:]:
+        if (other.library, other.device) != (first.library, first.device):
+            raise E1206.error(
+                operation=operation,
+                first=first_name,
+                first_place=f"{first.library} array on `{first.device}`",
+                second=name,
+                second_place=f"{other.library} array on `{other.device}`",
+            ).help("bring them together first")

@@ -1,0 +1,1 @@
+"""Operations on every element by itself: arithmetic, functions, activations."""

@@ -1,0 +1,28 @@
+"""Helpers of kernels: the dtype that a kernel computes in, and constants shared by families."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import teeny_triton as tl
+from teeny_macros import device
+from teeny_triton import Rank, Tensor, bf16, f16, f32
+
+R = TypeVar("R", bound=Rank)
+
+
+@device
+def widen(x: Tensor[Any, R]) -> Tensor[f32, R]:
+    """f16 and bf16 as f32; any other dtype stays what it is.
+
+    Checkers see f32: with f64 arrays a kernel computes in f64 instead, by the same text.
+    """
+    if x.dtype == f16 or x.dtype == bf16:
+        return x.to(f32)
+    return x
+
+
+@device
+def number(value: Any, x: Tensor[f32, R]) -> f32:
+    """A number given to a kernel, in the dtype that it computes `x` in."""
+    return tl.cast(value, x.dtype)

@@ -1,0 +1,339 @@
+"""Checks of an operation against its references: what tests, benchmarks and pages share.
+
+Every function returns the faults it found as texts, so that one run tells all of them. Inputs are
+rounded to the dtype first, then given to the references in f64.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from teeny_kernels.arrays import numpy_dtype
+from teeny_kernels.spec import EPSILON, FLUSHED, TINY, Tolerance
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from teeny_kernels.spec import Case, KernelSpec
+
+_SPECIAL = (
+    np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 1e-40, -1e-40, 88.0, -104.0, 3.0, -3.0, 0.5,
+)  # fmt: skip
+
+
+def fill(rng: np.random.Generator, shape: Sequence[int], values: str) -> NDArray[np.float64]:
+    """An array of `shape`, filled as `values` says (see `Case`)."""
+    normal = rng.standard_normal(shape)
+    if values == "special":
+        flat = normal.reshape(-1)
+        at = rng.permutation(flat.size)[: max(1, flat.size // 2) if flat.size else 0]
+        for position, place in enumerate(at):
+            flat[place] = _SPECIAL[position % len(_SPECIAL)]
+        return flat.reshape(shape)
+    made: dict[str, Callable[[], Any]] = {
+        "normal": lambda: normal,
+        "wide": lambda: normal * 10.0,
+        "ties": lambda: np.round(normal),
+        "shifted": lambda: normal + 1000.0,
+        "positive": lambda: np.abs(normal) + 0.1,
+        "unit": lambda: np.tanh(normal) * 0.99,
+        "probability": lambda: 0.01 + 0.98 / (1.0 + np.exp(-normal)),
+        "sign": lambda: np.where(normal < 0, -1.0, 1.0),
+    }
+    return np.asarray(made[values](), np.float64)
+
+
+def as_dtype(array: NDArray[Any], dtype: str) -> NDArray[Any]:
+    """A f64 array in a float dtype of the language; integers and bools stay what they are."""
+    if array.dtype.kind != "f":
+        return array
+    with np.errstate(over="ignore"):
+        return np.asarray(array.astype(numpy_dtype(dtype)))
+
+
+def as_f64(array: Any) -> NDArray[Any]:
+    """An array in f64; integers and bools stay what they are."""
+    found = np.asarray(array)
+    return found if found.dtype.kind in "iub" else found.astype(np.float64)
+
+
+def seeded(*parts: object) -> np.random.Generator:
+    """A generator that is the same for the same parts in every process."""
+    return np.random.default_rng(zlib.crc32(repr(parts).encode()))
+
+
+def inputs(spec: KernelSpec, case: Case, dtype: str) -> list[NDArray[Any]]:
+    """The input arrays of a case in `dtype`."""
+    rng = seeded(spec.name, case.shapes, sorted(case.options.items(), key=str), case.values, dtype)
+    if spec.make is not None:
+        return [as_dtype(np.asarray(made), dtype) for made in spec.make(rng, case)]
+    return [as_dtype(fill(rng, shape, case.values), dtype) for shape in case.shapes]
+
+
+def tupled(found: Any) -> tuple[Any, ...]:
+    """One result or several, as a tuple."""
+    return tuple(found) if isinstance(found, tuple | list) else (found,)
+
+
+def faults(
+    found: Any,
+    wanted: Any,
+    dtype: str,
+    tolerance: Tolerance,
+    magnitude: Any = None,
+    *,
+    largest: float = 0.0,
+) -> str:
+    """What is wrong with `found`, an array of `dtype`; empty when it is within the tolerance.
+
+    `largest` is the largest factor that a stored result may have been multiplied by.
+    """
+    ours, exact = as_f64(found), as_f64(wanted)
+    if ours.shape != exact.shape:
+        return f"shape {ours.shape}, not {exact.shape}"
+    if ours.dtype.kind != "f" or exact.dtype.kind != "f":
+        wrong = ours != exact
+        return f"{int(wrong.sum())} of {wrong.size} elements differ" if wrong.any() else ""
+    limits = {"f16": 65504.0, "bf16": 3.3895313892515355e38, "f32": float(np.finfo("f4").max)}
+    with np.errstate(all="ignore"):
+        compute = EPSILON[_compute(dtype)]
+        size = np.abs(exact if magnitude is None else as_f64(magnitude))
+        size = np.where(np.isfinite(size), size, 0.0)
+        bound = EPSILON[dtype] * np.abs(exact) * 0.5 + tolerance.ulps * compute * size
+        bound = bound + (1 + largest) * max(TINY[dtype], FLUSHED[_compute(dtype)])
+        limit = limits.get(dtype, np.inf)
+        beyond = np.abs(exact) + bound > limit  # may round to infinity
+        good = (
+            (np.isnan(ours) & np.isnan(exact))
+            | (ours == exact)
+            | (np.abs(ours - exact) <= bound)
+            | (beyond & np.isinf(ours) & (np.sign(ours) == np.sign(exact)))
+        )
+    if good.all():
+        return ""
+    at = tuple(int(i) for i in np.argwhere(~good)[0])
+    return (
+        f"{int((~good).sum())} of {good.size} elements off, first at {list(at)}: "
+        f"{ours[at]!r}, not {exact[at]!r} (bound {np.broadcast_to(bound, exact.shape)[at]:.3g})"
+    )
+
+
+def _compute(dtype: str) -> str:
+    return "f64" if dtype == "f64" else "f32"
+
+
+def _rounding(dtype: str) -> float:
+    return EPSILON[dtype] / EPSILON[_compute(dtype)]
+
+
+def check_forward(
+    spec: KernelSpec, case: Case, dtype: str, place: Callable[[Any], Any] = lambda x: x
+) -> list[str]:
+    """The forward against the NumPy reference; inputs unchanged; a second run bit-equal."""
+    arrays = inputs(spec, case, dtype)
+    placed = [place(array) for array in arrays]
+    found = [host(own) for own in tupled(spec.function(*placed, **case.options))]
+    plain = [as_f64(array) for array in arrays]
+    with np.errstate(all="ignore"):
+        wanted = tupled(spec.reference(*plain, **case.options))
+        sizes = tupled(spec.magnitude(*plain, **case.options)) if spec.magnitude else ()
+    wrong: list[str] = []
+    for at, (own, exact) in enumerate(zip(found, wanted, strict=True)):
+        size = sizes[at] if at < len(sizes) else None
+        fault = faults(own, exact, dtype_of(own, dtype), spec.tolerance, size)
+        if fault:
+            wrong.append(f"output {at} {told(case)} {dtype}: {fault}")
+    for array, own in zip(arrays, placed, strict=True):
+        if not same_bits(array, host(own)):
+            wrong.append(f"{told(case)} {dtype}: an input was changed")
+    if spec.exact is True:
+        again = [host(own) for own in tupled(spec.function(*placed, **case.options))]
+        if not all(map(same_bits, found, again)):
+            wrong.append(f"{told(case)} {dtype}: a second run gave other bits")
+    return wrong
+
+
+def gradients_of(
+    spec: KernelSpec, case: Case, dtype: str, place: Callable[[Any], Any]
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """The incoming gradients, the inputs, and our own gradients, of a case; all on the host."""
+    assert spec.backward is not None
+    arrays = inputs(spec, case, dtype)
+    placed = [place(array) for array in arrays]
+    outputs = tupled(spec.function(*placed, **case.options))
+    rng = seeded("gradient", spec.name, case.shapes, dtype)
+    incoming = [
+        as_dtype(np.asarray(rng.standard_normal(tuple(own.shape))), dtype) for own in outputs
+    ]
+    found = spec.backward([place(g) for g in incoming], placed, outputs, dict(case.options))
+    return incoming, arrays, [host(own) for own in found]
+
+
+def check_backward(
+    spec: KernelSpec, case: Case, dtype: str, place: Callable[[Any], Any] = lambda x: x
+) -> list[str]:
+    """The gradients against the NumPy reference of the spec."""
+    if spec.backward is None or spec.backward_reference is None:
+        return []
+    incoming, arrays, found = gradients_of(spec, case, dtype, place)
+    plain = [as_f64(array) for array in arrays]
+    upstream = [as_f64(g) for g in incoming]
+    with np.errstate(all="ignore"):
+        wanted = spec.backward_reference(upstream, plain, dict(case.options))
+        sizes: Sequence[Any] = ()
+        if spec.backward_magnitude:
+            sizes = spec.backward_magnitude(upstream, plain, dict(case.options), _rounding(dtype))
+    largest = max((float(np.abs(g).max(initial=0.0)) for g in upstream), default=0.0)
+    tolerance = spec.backward_tolerance or spec.tolerance
+    wrong: list[str] = []
+    for at, (own, exact) in enumerate(zip(found, wanted, strict=True)):
+        size = sizes[at] if at < len(sizes) else None
+        kind = dtype_of(own, dtype)
+        fault = faults(own, exact, kind, tolerance, size, largest=largest)
+        if fault:
+            wrong.append(f"gradient {at} {told(case)} {dtype}: {fault}")
+    return wrong
+
+
+def check_numerically(spec: KernelSpec, case: Case) -> list[str]:
+    """The gradients in f64 against central differences of our own forward, along a direction.
+
+    Not where values tie or are no numbers: there a gradient is a choice.
+    """
+    if spec.backward is None or case.values in {"special", "ties"}:
+        return []
+    incoming, arrays, found = gradients_of(spec, case, "f64", lambda x: x)
+    rng = seeded("direction", spec.name, case.shapes)
+    step = 1e-6
+    wrong: list[str] = []
+    for place, own in zip(spec.differentiable, found, strict=True):
+        direction = rng.standard_normal(arrays[place].shape)
+
+        def along(t: float, place: int = place, direction: Any = direction) -> float:
+            moved = list(arrays)
+            moved[place] = np.array(arrays[place] + t * direction, order="C")
+            results = tupled(spec.function(*moved, **case.options))
+            return float(sum(np.sum(g * r) for g, r in zip(incoming, results, strict=True)))
+
+        wanted = (along(step) - along(-step)) / (2 * step)
+        value = float(np.sum(own * direction))
+        scale = 1.0 + float(np.sum(np.abs(own * direction)))
+        if not abs(value - wanted) <= 2e-6 * scale:
+            wrong.append(f"input {place} {told(case)}: {value!r} along a direction, not {wanted!r}")
+    return wrong
+
+
+def check_torch(spec: KernelSpec, case: Case, dtype: str, torch: Any) -> list[str]:
+    """Forward and gradients on the CPU against PyTorch's own function in f64."""
+    if spec.torch is None:
+        return []
+    arrays = inputs(spec, case, dtype)
+    found = tupled(spec.function(*arrays, **case.options))
+    plain = [as_f64(array) for array in arrays]
+    tensors = [torch.from_numpy(np.array(array, order="C")) for array in plain]
+    forward, backward = spec.tolerance, spec.backward_tolerance or spec.tolerance
+    if spec.torch_error and dtype == "f64":
+        own_error = spec.torch_error / EPSILON["f64"]
+        forward = Tolerance(forward.ulps + own_error, "PyTorch's own error")
+        backward = Tolerance(backward.ulps + own_error, "PyTorch's own error")
+    for at in spec.differentiable if spec.backward else ():
+        tensors[at].requires_grad_()
+    wanted = tupled(spec.torch(torch, *tensors, **case.options))
+    with np.errstate(all="ignore"):
+        sizes = tupled(spec.magnitude(*plain, **case.options)) if spec.magnitude else ()
+    wrong: list[str] = []
+    for at, (own, exact) in enumerate(zip(found, wanted, strict=False)):
+        size = sizes[at] if at < len(sizes) else None
+        fault = faults(own, exact.detach().numpy(), dtype_of(own, dtype), forward, size)
+        if fault:
+            wrong.append(f"output {at} {told(case)} {dtype} (torch): {fault}")
+    if spec.backward is None or not wanted[0].requires_grad:
+        return wrong
+    incoming, _, ours = gradients_of(spec, case, dtype, lambda x: x)
+    seeds = [torch.from_numpy(as_f64(g)) for g in incoming]
+    pairs = [(own, g) for own, g in zip(wanted, seeds, strict=False) if own.requires_grad]
+    torch.autograd.backward([own for own, _ in pairs], [g for _, g in pairs])
+    upstream, sizes = [as_f64(g) for g in incoming], ()
+    if spec.backward_magnitude:
+        with np.errstate(all="ignore"):
+            found_sizes = spec.backward_magnitude(
+                upstream, plain, dict(case.options), _rounding(dtype)
+            )
+            sizes = tuple(found_sizes)
+    largest = max((float(np.abs(g).max(initial=0.0)) for g in upstream), default=0.0)
+    for at, (place, own) in enumerate(zip(spec.differentiable, ours, strict=True)):
+        size = sizes[at] if at < len(sizes) else None
+        exact = tensors[place].grad
+        exact = np.zeros(arrays[place].shape) if exact is None else exact.numpy()
+        # At NaN and infinity PyTorch's gradient differs between its vector loop and the rest of it.
+        if exact.shape == own.shape == arrays[place].shape:
+            exact = np.where(np.isfinite(plain[place]), exact, as_f64(own))
+        kind = dtype_of(own, dtype)
+        fault = faults(own, exact, kind, backward, size, largest=largest)
+        if fault:
+            wrong.append(f"gradient {at} {told(case)} {dtype} (torch): {fault}")
+    return wrong
+
+
+def check_strided(spec: KernelSpec, case: Case, dtype: str = "f32") -> list[str]:
+    """Inputs of other strides give the bits that contiguous ones give."""
+    arrays = inputs(spec, case, dtype)
+    plain = [host(own) for own in tupled(spec.function(*arrays, **case.options))]
+    wrong: list[str] = []
+    for how in (spread, turned):
+        moved = [how(array) for array in arrays]
+        found = [host(own) for own in tupled(spec.function(*moved, **case.options))]
+        if not all(map(same_bits, plain, found)):
+            wrong.append(f"{told(case)} {dtype}: other bits for inputs that are {how.__name__}")
+    return wrong
+
+
+def spread(array: NDArray[Any]) -> NDArray[Any]:
+    """The same elements with gaps between them."""
+    wide = np.zeros((*array.shape, 2), array.dtype)
+    wide[..., 0] = array
+    return wide[..., 0]
+
+
+def turned(array: NDArray[Any]) -> NDArray[Any]:
+    """The same elements with the first axis lying closest, backwards."""
+    return np.asfortranarray(array[::-1])[::-1] if array.ndim else array
+
+
+def host(array: Any) -> NDArray[Any]:
+    """An array of any library as a NumPy array."""
+    if isinstance(array, np.ndarray):
+        return array
+    if hasattr(array, "to_host"):
+        return np.asarray(array.to_host())
+    if hasattr(array, "data_ptr"):
+        tensor = array.detach().cpu()
+        if str(tensor.dtype) == "torch.bfloat16":
+            import torch
+
+            bits = tensor.contiguous().view(torch.int16).numpy()
+            return np.asarray(bits.view(numpy_dtype("bf16")))
+        return np.asarray(tensor.numpy())
+    return np.asarray(array)
+
+
+def dtype_of(array: NDArray[Any], default: str) -> str:
+    """The name in the language of a float array's dtype; `default` for other arrays."""
+    names = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
+    return names.get(array.dtype.name, default)
+
+
+def same_bits(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    """Whether two arrays hold the same bits."""
+    return one.dtype == other.dtype and one.tobytes() == other.tobytes()
+
+
+def told(case: Case) -> str:
+    """A case in a line."""
+    options = "".join(f" {name}={value!r}" for name, value in case.options.items())
+    return f"{' '.join(str(list(shape)) for shape in case.shapes)} {case.values}{options}"
