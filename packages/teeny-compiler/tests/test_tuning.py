@@ -432,3 +432,15 @@ def test_configs_and_keys_are_checked_where_they_are_written() -> None:
         autotune(configs=[Config({"BLOCK": 64}, num_warps=3)])(add_one)
     with pytest.raises(ToolchainError, match="E0940"):
         autotune(configs=BLOCKS, restore_value=["y_ptr"])(add_one)
+
+
+def test_machine_code_for_the_host_is_tuned_too() -> None:
+    tuned = autotune(configs=BLOCKS, key=["n"])(add_one)
+    x = np.zeros(200, np.float32)
+    for call in (1, 2, 3):
+        tuned.on(blocks, device="cpu")(x, 200)
+        assert (x == call).all()
+    (tuning,) = tuned.tunings
+    assert tuning.measured == 3
+    assert tuning.scope.device.startswith("cpu")
+    assert all(row.ms > 0 for row in tuning.rows.values())
