@@ -22,6 +22,19 @@ E0905 = code(
     "`{path} --version --verbose` does not state a version",
     ToolchainError,
 )
+E0906 = code(
+    "E0906",
+    "failed-install",
+    "the toolchain `{name}` cannot be installed: {reason}",
+    ToolchainError,
+)
+E0907 = code("E0907", "existing-toolchain", "there is already a toolchain `{name}`", ToolchainError)
+E0908 = code(
+    "E0908",
+    "unsupported-triton",
+    "Triton {version} of `{path}` is not supported: teenyc {teenyc} drives {supported}",
+    ToolchainError,
+)
 
 # --- running teenyc -------------------------------------------------------------------------------
 E0910 = code("E0910", "dead-teenyc", "teenyc {how} while compiling `{kernel}`", ToolchainError)

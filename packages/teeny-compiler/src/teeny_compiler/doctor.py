@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 # `works`; `absent`: not there, and some things need it; `broken`: the main job does not work.
 State = Literal["works", "absent", "broken"]
 
+_AGAIN = "`pip install --force-reinstall teenyc`, or `teeny toolchain install`"
 _DRIVER_LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+_DEVICES = "teeny.devices"
 _CAPABILITY_MAJOR, _CAPABILITY_MINOR = 75, 76  # CUdevice_attribute
 
 
@@ -51,6 +53,16 @@ def _check_python() -> list[Finding]:
     return [Finding("Python", "works", f"{version} ({sys.executable})")]
 
 
+def _check_devices() -> list[Finding]:
+    from importlib.metadata import entry_points
+
+    found = sorted(point.name for point in entry_points(group=_DEVICES))
+    if not found:
+        text = "no package that runs kernels is installed"
+        return [Finding("devices", "absent", text, "`pip install teeny-cpu` or `teeny-cuda`")]
+    return [Finding("devices", "works", f"packages for {', '.join(found)}")]
+
+
 def _check_toolchain() -> list[Finding]:
     try:
         chain = toolchain.find_teenyc()
@@ -61,12 +73,30 @@ def _check_toolchain() -> list[Finding]:
             Finding("teenyc", "broken", f"{first.message} [{first.code}]", "; ".join(first.helps)),
             *_check_ptxas(None),
         ]
+    teenyc = Finding("teenyc", "works", f"{held['teenyc']} ({chain.path}, {chain.origin})")
+    try:
+        supported = versions.ask(chain).get("supported", "")
+    except TeenyError as error:
+        first = error.diagnostics[0]
+        teenyc = Finding("teenyc", "broken", f"{chain.path} does not run: {first.message}", _AGAIN)
+        supported = ""
     return [
-        Finding("teenyc", "works", f"{held['teenyc']} ({chain.path}, {chain.origin})"),
-        _check_back_end("libtriton", held["triton"], "PTX for GPUs", "pip install 'teenyc[cuda]'"),
+        teenyc,
+        _check_libtriton(held["triton"], supported),
         _check_back_end("llvmlite", held["llvmlite"], "code for CPUs", "pip install llvmlite"),
         *_check_ptxas(chain),
     ]
+
+
+def _check_libtriton(version: str, supported: str) -> Finding:
+    if version not in {"", versions.ABSENT} and not versions.is_within(version, supported):
+        return Finding(
+            "libtriton",
+            "broken",
+            f"Triton {version} is not supported: teenyc drives {supported}",
+            "`pip install 'teenyc[cuda]'` beside it, or `teeny toolchain install`",
+        )
+    return _check_back_end("libtriton", version, "PTX for GPUs", "pip install 'teenyc[cuda]'")
 
 
 def _check_back_end(part: str, version: str, gives: str, mend: str) -> Finding:
@@ -172,6 +202,7 @@ def _check_cache() -> list[Finding]:
 _CHECKS: tuple[Callable[[], list[Finding]], ...] = (
     _check_python,
     _check_toolchain,
+    _check_devices,
     _check_gpu,
     _check_cache,
 )

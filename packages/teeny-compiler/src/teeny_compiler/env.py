@@ -110,6 +110,7 @@ _NOT_FOR_TEENYC = frozenset(
         TEENYC_OVERFLOW_CHECKS.name,
     )
 )
+_OTHER_PACKAGES = frozenset(("PYTHONPATH", "PYTHONHOME"))
 
 
 def read(variable: Variable) -> str | None:
@@ -117,9 +118,16 @@ def read(variable: Variable) -> str | None:
     return os.environ.get(variable.name) or None
 
 
-def for_teenyc() -> dict[str, str]:
-    """The environment that teenyc runs in."""
-    return {name: value for name, value in os.environ.items() if name not in _NOT_FOR_TEENYC}
+def for_teenyc(*, apart: bool = False) -> dict[str, str]:
+    """The environment that teenyc runs in; `apart`: a toolchain's own packages are all it sees."""
+    away = _NOT_FOR_TEENYC | _OTHER_PACKAGES if apart else _NOT_FOR_TEENYC
+    return {name: value for name, value in os.environ.items() if name not in away}
+
+
+def for_pip() -> dict[str, str]:
+    """The environment that pip runs in: its own settings stay, other packages are not seen."""
+    away = _OTHER_PACKAGES | {"PIP_TARGET", "PIP_PREFIX", "PIP_USER", "PIP_PYTHON"}
+    return {name: value for name, value in os.environ.items() if name not in away}
 
 
 def xdg_data_home() -> str:

@@ -8,6 +8,8 @@ import sys
 from teeny_compiler import env
 
 APPLICATION = "teeny"
+# The mark of a toolchain's folder that is being filled.
+INCOMPLETE = ".incomplete"
 EXECUTABLE_SUFFIX = ".exe" if os.name == "nt" else ""
 _BIN = "Scripts" if os.name == "nt" else "bin"
 

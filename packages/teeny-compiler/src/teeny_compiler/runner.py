@@ -91,7 +91,7 @@ def run_teenyc(toolchain: Toolchain, job: Job, work: str) -> Output:
     log.debug(f"in {work}: {' '.join(command)}")
     start = time.perf_counter()
     with open(os.path.join(work, _STDERR), "w+b") as stderr:
-        status = _run(command, work, stderr, job)
+        status = _run(command, work, stderr, job, apart=bool(toolchain.name))
         stderr.seek(0)
         said = stderr.read().decode(errors="replace")
     seconds = time.perf_counter() - start
@@ -144,7 +144,7 @@ def cannot_start(job: Job, path: str, error: OSError) -> TeenyError:
 # --- the process ----------------------------------------------------------------------------------
 
 
-def _run(command: list[str], work: str, stderr: IO[bytes], job: Job) -> int:
+def _run(command: list[str], work: str, stderr: IO[bytes], job: Job, *, apart: bool) -> int:
     import subprocess
 
     limit = timeout_seconds()
@@ -152,7 +152,7 @@ def _run(command: list[str], work: str, stderr: IO[bytes], job: Job) -> int:
         process = subprocess.Popen(
             command,
             cwd=work,
-            env=env.for_teenyc(),
+            env=env.for_teenyc(apart=apart),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=stderr,

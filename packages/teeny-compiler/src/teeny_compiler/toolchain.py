@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 COMMAND = "teenyc"
 _INSTALL = "`pip install 'teenyc[cuda]'` puts it into this environment (without `[cuda]`: no PTX)"
+_INSTALL_APART = "or keep it apart from your packages: `teeny toolchain install`"
 
 
 class Toolchain(NamedTuple):
@@ -59,6 +60,11 @@ def find_teenyc() -> Toolchain:
     raise _missing(looked_at)
 
 
+def names() -> list[str]:
+    """The names of the toolchains, also of those that cannot be run."""
+    return _subfolders(places.toolchains_folder())
+
+
 def list_toolchains() -> list[Toolchain]:
     """The named toolchains in the user's data directory, by name."""
     folder = places.toolchains_folder()
@@ -81,7 +87,7 @@ def default_name() -> str | None:
 
 def set_default(name: str) -> Toolchain:
     """Choose the toolchain `name` for every later run. Raises E0904 when it is not there."""
-    found = _named(name, "chosen now")
+    found = named(name, "chosen now")
     path = places.default_file()
     aside = f"{path}.{os.getpid()}"
     with open(aside, "w", encoding="utf-8") as file:
@@ -110,11 +116,11 @@ def _from_path_variable(looked_at: list[Place]) -> Toolchain | None:
 def _from_name(looked_at: list[Place]) -> Toolchain | None:
     name = env.read(env.TEENYC_TOOLCHAIN)
     if name is not None:
-        return _named(name, "TEENYC_TOOLCHAIN")
+        return named(name, "TEENYC_TOOLCHAIN")
     looked_at.append(Place("TEENYC_TOOLCHAIN", "not set"))
     name = default_name()
     if name is not None:
-        return _named(name, f"the default in {places.default_file()}")
+        return named(name, f"the default in {places.default_file()}")
     looked_at.append(Place(places.default_file(), "no default is chosen"))
     return None
 
@@ -162,7 +168,8 @@ def _missing(looked_at: list[Place]) -> TeenyError:
     for place in looked_at:
         error.note(str(place))
     error.note("PATH is not searched" + _on_path())
-    return error.help(_INSTALL).help("or name one: `export TEENYC_PATH=/path/to/bin/teenyc`")
+    error.help(_INSTALL).help(_INSTALL_APART)
+    return error.help("or name one: `export TEENYC_PATH=/path/to/bin/teenyc`")
 
 
 def _on_path() -> str:
@@ -184,7 +191,8 @@ def _several(found: list[Toolchain], looked_at: list[Place]) -> TeenyError:
     return error
 
 
-def _named(name: str, by: str) -> Toolchain:
+def named(name: str, by: str = "name") -> Toolchain:
+    """The toolchain `name`, asked for `by` something. Raises E0904 when it is not there."""
     folder = places.toolchains_folder()
     names = _subfolders(folder)
     path = places.executable_in(os.path.join(folder, name))
@@ -209,6 +217,12 @@ def _with_choice(error: TeenyError, names: list[str]) -> TeenyError:
 def _subfolders(folder: str) -> list[str]:
     try:
         with os.scandir(folder) as entries:
-            return sorted(entry.name for entry in entries if entry.is_dir())
+            names = [entry.name for entry in entries if entry.is_dir()]
     except OSError:
         return []
+    return sorted(
+        name
+        for name in names
+        if not name.startswith(".")
+        and not os.path.lexists(os.path.join(folder, name, places.INCOMPLETE))
+    )

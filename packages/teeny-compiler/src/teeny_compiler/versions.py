@@ -54,6 +54,40 @@ def versions_of(toolchain: Toolchain, memory: str | None = None) -> Versions:
     return found if found is not None else _from_executable(toolchain, memory)
 
 
+def ask(toolchain: Toolchain) -> dict[str, str]:
+    """What `teenyc --version --verbose` says: its version, `triton`, `llvmlite` where they are.
+
+    `supported` is the range of Triton's versions that it drives, where it says so. Raises E0905.
+    """
+    answer = _ask(toolchain)
+    rows = {name: version for name, version in _parse(toolchain, answer) if version != ABSENT}
+    _, found, rest = answer.partition("(supported: ")
+    if found:
+        rows["supported"] = rest.partition(")")[0]
+    return rows
+
+
+def is_within(version: str, supported: str) -> bool:
+    """Whether a version is in a range such as `>=3.6,<3.10`; a range of another form has all."""
+    import re
+
+    found = _numbers(version)
+    for part in supported.split(","):
+        match = re.fullmatch(r"\s*(>=|<)\s*([\d.]+)\s*", part)
+        if match is None:
+            continue
+        limit = _numbers(match[2])
+        if (found < limit) == (match[1] == ">="):
+            return False
+    return True
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    import re
+
+    return tuple(int(digits) for digits in re.findall(r"\d+", version.partition("+")[0])[:3])
+
+
 def remember_last(found: Mapping[str, str], memory: str) -> None:
     """Note the versions that were used last, for when teenyc is gone but its results are there."""
     _write(os.path.join(memory, _LAST), {"schema": _SCHEMA, "versions": dict(found)})
@@ -195,7 +229,7 @@ def _ask(toolchain: Toolchain) -> str:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_SECONDS_TO_ANSWER,
-            env=env.for_teenyc(),
+            env=env.for_teenyc(apart=bool(toolchain.name)),
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -126,6 +126,7 @@ class Worker:
 
     def __init__(self, toolchain: Toolchain) -> None:
         self._path = toolchain.path
+        self._apart = bool(toolchain.name)
         self._process: subprocess.Popen[bytes] | None = None
         self._stderr: IO[bytes] | None = None
         self._answers: SimpleQueue[bytes] | None = None
@@ -200,7 +201,7 @@ class Worker:
         try:
             process = subprocess.Popen(
                 [self._path, "--worker"],
-                env=env.for_teenyc(),
+                env=env.for_teenyc(apart=self._apart),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._stderr,

@@ -82,7 +82,7 @@ class FrontEnd:
         try:
             self._process = subprocess.Popen(
                 [path, "--worker", "--check"],
-                env=env.for_teenyc(),
+                env=env.for_teenyc(apart=bool(self._toolchain.name)),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._stderr,

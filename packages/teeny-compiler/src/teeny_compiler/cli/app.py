@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from teeny_compiler import CompileOptions, __version__, compile_kernel, doctor, toolchain, versions
-from teeny_compiler.cli import bundle, cache, check, kernels
+from teeny_compiler import CompileOptions, __version__, compile_kernel, doctor
+from teeny_compiler.cli import bundle, cache, check, kernels, toolchains
 from teeny_compiler.codes import E0914
 from teeny_compiler.options import LOADED, UNIT_STAGE, parse_ptx_version
 
@@ -36,11 +36,7 @@ def make_app() -> Any:
     app.command("compile")(compile_)
     app.command("check")(check.check)
     app.command("doctor")(doctor_)
-    named = typer.Typer(no_args_is_help=True, help="The toolchains in your data directory.")
-    named.command("list")(list_toolchains)
-    named.command("which")(which)
-    named.command("default")(choose_default)
-    app.add_typer(named, name="toolchain")
+    app.add_typer(toolchains.make_group(), name="toolchain")
     app.add_typer(cache.make_group(), name="cache")
     app.add_typer(bundle.make_group(), name="bundle")
     for point in entry_points(group=GROUP):
@@ -138,37 +134,6 @@ def doctor_(as_json: _Json = False) -> None:
                 typer.echo(f"  mend: {row.mend}")
     if not doctor.is_healthy(findings):
         raise typer.Exit(1)
-
-
-def list_toolchains(as_json: _Json = False) -> None:
-    """List the named toolchains; the default is marked with a star."""
-    default = toolchain.default_name()
-    rows = [
-        {
-            "name": chain.name,
-            "path": chain.path,
-            "default": chain.name == default,
-            "versions": dict(versions.versions_of(chain)),
-        }
-        for chain in toolchain.list_toolchains()
-    ]
-    if as_json:
-        typer.echo(json.dumps(rows, indent=1))
-        return
-    for row in rows:
-        typer.echo(f"{'*' if row['default'] else ' '} {row['name']}  {row['path']}")
-
-
-def which() -> None:
-    """Print the teenyc that is used here and, on standard error, why it is that one."""
-    chain = toolchain.find_teenyc()
-    typer.echo(chain.path)
-    typer.echo(f"teeny: chosen by {chain.origin}", err=True)
-
-
-def choose_default(name: Annotated[str, typer.Argument(metavar="NAME")]) -> None:
-    """Choose the toolchain that every later run uses."""
-    typer.echo(toolchain.set_default(name).path)
 
 
 def _read_ptx_version(text: str) -> int | None:
