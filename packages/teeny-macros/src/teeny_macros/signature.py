@@ -182,8 +182,8 @@ def _form(annotation: Any) -> _Form:
         return _Form(CONST)
     if name == "Ptr":
         return _pointer(annotation, "Ptr", POINTER)
-    if name == "TensorDescriptor":
-        return _pointer(annotation, name, DESCRIPTOR)
+    if name in ("TensorDescriptor", "tensor_descriptor"):  # the second as Triton spells the type
+        return _pointer(annotation, "TensorDescriptor", DESCRIPTOR)
     arguments = getattr(annotation, "__args__", None)
     if arguments and (origin is None or not isinstance(origin, type)) and name is None:
         return _union(arguments)

@@ -10,6 +10,7 @@ from typing import Any
 
 from teeny_triton._surface import MODULES, __all__
 from teeny_triton.host import (
+    TRITON_MAX_TENSOR_NUMEL,
     Const,
     DeviceArray,
     auto,
@@ -19,14 +20,17 @@ from teeny_triton.host import (
     typed,
 )
 
-_ = (Const, DeviceArray, auto, constexpr, descriptor_type, tensor_descriptor, typed)
+_ = (Const, DeviceArray, TRITON_MAX_TENSOR_NUMEL, auto, constexpr)
+_ += (descriptor_type, tensor_descriptor, typed)
 
 
 # Views of this flat module: `tl.math.exp` is `tl.exp`.
-_PARTS = ("extra", "math")
+_PARTS = ("extra", "math", "target_info")
 
 
 def __getattr__(name: str) -> Any:
+    if name == "tensor":  # Triton's name of the type, for annotations
+        name = "Tensor"
     module = MODULES.get(name)
     if module is None and name not in _PARTS:
         raise AttributeError(f"module 'teeny_triton' has no attribute {name!r}", name=name)

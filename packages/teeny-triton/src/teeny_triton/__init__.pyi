@@ -7,7 +7,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # mypy: disable-error-code="empty-body, override, overload-overlap, misc"
 # pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
 # pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
-from teeny_triton.host import Const as Const, DeviceArray as DeviceArray, auto as auto, constexpr as constexpr, descriptor_type as descriptor_type, tensor_descriptor as tensor_descriptor, typed as typed
+from teeny_triton.host import Const as Const, DeviceArray as DeviceArray, TRITON_MAX_TENSOR_NUMEL as TRITON_MAX_TENSOR_NUMEL, auto as auto, constexpr as constexpr, descriptor_type as descriptor_type, tensor_descriptor as tensor_descriptor, typed as typed
 from teeny_triton.triton.atomic import (
     atomic_add as atomic_add,
     atomic_max as atomic_max,
@@ -19,6 +19,7 @@ from teeny_triton.triton.atomic import (
     atomic_cas as atomic_cas,
     atomic_load as atomic_load,
     atomic_store as atomic_store,
+    atomic_poll as atomic_poll,
 )
 from teeny_triton.triton.compare import (
     maximum as maximum,
@@ -31,6 +32,8 @@ from teeny_triton.triton.composite import (
     zeros_like as zeros_like,
     sigmoid as sigmoid,
     softmax as softmax,
+    logical_and as logical_and,
+    logical_or as logical_or,
 )
 from teeny_triton.triton.creation import (
     arange as arange,
@@ -118,6 +121,7 @@ from teeny_triton.triton.indexing import (
 )
 from teeny_triton.triton.iteration import (
     range as range,
+    condition as condition,
     static_range as static_range,
     static_assert as static_assert,
 )
@@ -393,6 +397,14 @@ from teeny_triton.triton.sort import (
     bitonic_merge as bitonic_merge,
     flip as flip,
 )
+from teeny_triton.triton.target import (
+    is_cuda as is_cuda,
+    cuda_capability_geq as cuda_capability_geq,
+    is_hip as is_hip,
+    is_hip_cdna3 as is_hip_cdna3,
+    is_hip_cdna4 as is_hip_cdna4,
+    is_hip_gfx1250 as is_hip_gfx1250,
+)
 from teeny_triton.triton.types import (
     Rank as Rank,
     R1 as R1,
@@ -428,6 +440,7 @@ __all__ = [
     "R4",
     "R5",
     "Rank",
+    "TRITON_MAX_TENSOR_NUMEL",
     "Tensor",
     "TensorDescriptor",
     "WideFloat",
@@ -456,6 +469,7 @@ __all__ = [
     "atomic_max",
     "atomic_min",
     "atomic_or",
+    "atomic_poll",
     "atomic_store",
     "atomic_xchg",
     "atomic_xor",
@@ -474,11 +488,13 @@ __all__ = [
     "ceil",
     "clamp",
     "clz",
+    "condition",
     "constexpr",
     "copysign",
     "cos",
     "cosh",
     "cospi",
+    "cuda_capability_geq",
     "cumprod",
     "cumsum",
     "cyl_bessel_i0",
@@ -605,6 +621,11 @@ __all__ = [
     "int8",
     "int_as_float",
     "interleave",
+    "is_cuda",
+    "is_hip",
+    "is_hip_cdna3",
+    "is_hip_cdna4",
+    "is_hip_gfx1250",
     "isfinited",
     "isinf",
     "isnan",
@@ -631,6 +652,8 @@ __all__ = [
     "log1p",
     "log2",
     "logb",
+    "logical_and",
+    "logical_or",
     "longlong_as_double",
     "make_block_ptr",
     "make_tensor_descriptor",

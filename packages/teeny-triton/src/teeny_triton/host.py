@@ -103,6 +103,10 @@ def typed(array: Any, dtype: type[Scalar] | None = None) -> DeviceArray[Any]:
     return DeviceArray(array, dtype.name)
 
 
+# As many elements as a tensor may have.
+TRITON_MAX_TENSOR_NUMEL = 1 << 20
+
+
 class DescriptorType:
     """The type of a descriptor parameter, for `instantiate`: a dtype's name and the tile."""
 

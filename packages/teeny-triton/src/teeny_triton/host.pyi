@@ -29,6 +29,8 @@ _T = TypeVar("_T")
 Const = Annotated[_T, "const"]  # Const[int] *is* int for a checker
 constexpr: TypeAlias = Any  # Triton's spelling: unchecked
 
+TRITON_MAX_TENSOR_NUMEL: int  # as many elements as a tensor may have
+
 class DeviceArray(Ptr[E]):
     """An array with its dtype: `array` as it was given, `dtype` the name of its element type."""
 

@@ -18,6 +18,7 @@ from teenyc import __version__
 from teenyc.backend.gpu import libtriton, versions
 from teenyc.backend.gpu.hardware import require_hardware
 from teenyc.codes import E0199, E0701, E0709, E0710
+from teenyc.types import DescriptorType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from teeny_macros.unit import Unit
     from teenyc.backend.cpu.compile import Native
     from teenyc.backend.gpu.child import Child, Outcome
-    from teenyc.ir.core import Module
+    from teenyc.ir.core import Module, Operation
     from teenyc.options import Options
 
 _STAGES = {
@@ -240,7 +241,7 @@ def _lower(
 
         import_module("teenyc.frontend.lowering")  # else its first use would be timed as lowering
     with timer.step("front end"), _our_bug("the front end", None):
-        module = frontend.lower_unit(unit, warnings if options.strict else None)
+        module = frontend.lower_unit(unit, warnings if options.strict else None, options.target)
     if after is not None:
         after("front end", module)
     done = "the front end"
@@ -264,17 +265,40 @@ def _lower(
 
 
 def _lower_foreign(module: Module, target: Target) -> None:
-    """Take from targets what they do not have; libtriton does so for older GPUs."""
-    if target.kind == "cuda" and versions.arch_number(target.arch) >= versions.FIRST_TMA_ARCH:
-        return
-    from teenyc.passes.descriptors import lower_descriptors, lower_parameters
-    from teenyc.passes.scaled import lower_scaled
+    """Take from targets what they do not have: descriptors, or some of what they do.
 
-    if target.kind == "cpu":
+    Those that a kernel makes libtriton takes from older GPUs.
+    """
+    everywhere = target.kind == "cpu"
+    if target.kind == "cuda":
+        number = versions.arch_number(target.arch)
+        has_hardware = number >= versions.FIRST_TMA_ARCH
+        everywhere = any(
+            number not in versions.ROW_ARCHS.get(op.name, (number,))
+            or (not has_hardware and _compares_unsigned(op))
+            for op in module.walk()
+        )
+        if has_hardware and not everywhere:
+            return
+    from teenyc.passes.descriptors import lower_descriptors, lower_parameters
+
+    if everywhere:
         lower_descriptors(module)
-        lower_scaled(module)
     else:
         lower_parameters(module)
+    if target.kind == "cpu":
+        from teenyc.passes.scaled import lower_scaled
+
+        lower_scaled(module)
+
+
+def _compares_unsigned(op: Operation) -> bool:
+    """Atomic minima and maxima that libtriton has no pointers for: those of unsigned integers."""
+    if op.name != "tt.descriptor_reduce" or op.attrs["kind"] not in ("min", "max"):
+        return False
+    type_ = op.operands[0].type
+    assert isinstance(type_, DescriptorType)
+    return type_.element.name.startswith("i") and not type_.is_signed
 
 
 @contextmanager

@@ -23,6 +23,11 @@ at = r[:, None] * 32 + r[None, :]
 """
 # One kernel for each row of the table: the dtype that it reads and its last line.
 KERNELS = {
+    "the smaller or greater f16 or bf16 through a descriptor (`atomic_min`, `atomic_max`)": (
+        "f16",
+        "tl.make_tensor_descriptor(x_ptr, (32, 32), (32, 1), (8, 8)).atomic_min("
+        "(0, 0), tl.zeros((8, 8), tl.f16))",
+    ),
     "waiting for the grid before (`gdc_wait`, `gdc_launch_dependents`)": ("f32", "tl.gdc_wait()"),
     "f8e4m3 arithmetic": ("f32", "tl.store(y_ptr, tl.max(tl.load(x_ptr + at).to(f8e4m3)))"),
     "`dot` of i8": ("i8", "tl.store(y_ptr + at, tl.dot(tl.load(x_ptr + at), tl.load(x_ptr + at)))"),
@@ -38,7 +43,7 @@ def unit_of(what: str, num_ctas: int = 1) -> Unit:
         f"import teeny_triton as tl\nfrom teeny_triton import f8e4m3\ndef k(x_ptr, y_ptr):\n{body}"
     )
     entry = (
-        "from kernel import k\nfrom teeny_triton import Ptr, f32, i8\n"
+        "from kernel import k\nfrom teeny_triton import Ptr, f16, f32, i8\n"
         f"@entry_point(num_warps=4, num_stages=3, num_ctas={num_ctas}, maxnreg=None, "
         "enable_fp_fusion=True, launch_pdl=True)\n"
         f"def k_entry_point(x_ptr: Ptr[{dtype}], y_ptr: Ptr[f32]) -> None:\n    k(x_ptr, y_ptr)\n"

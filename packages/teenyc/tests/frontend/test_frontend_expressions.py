@@ -220,7 +220,6 @@ STATEMENTS = [
     ("x.a += 1", "E0104"),
     ("a: tl.constexpr = n", "E0210"),
     ("assert n > 3, n", "E0419"),
-    ("for a in tl.range(4, disable_licm=True): pass", "E0199"),
     ("for a in tl.range(4, num_stages='a'): pass", "E0106"),
     ("for a in tl.range(4, num_stages=n): pass", "E0210"),
     ("for a in range(4, step=2): pass", "E0106"),

@@ -7,20 +7,27 @@ others are written here. Each golden goes through libtriton as well.
 from __future__ import annotations
 
 import ast
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from teeny_macros.diagnostics import CompileError
 from teeny_macros.target import Target
 from teeny_triton.triton_lang import TRITON
+from teenyc.backend.gpu.ptx import find_ptxas, parse_ptx
+from teenyc.backend.gpu.versions import ARCH_FLOOR, arch_number
 from teenyc.driver import compile_text
 from teenyc.ir.opdef import HANDLERS
+from teenyc.ops.descriptor import REDUCES
 from teenyc.ops.libdevice import TABLE
 from teenyc.options import Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from teeny_macros.unit import Unit
 
 FOLDER = Path(__file__).parents[1] / "golden" / "ops"
 # The iterables of `for` loops: their goldens are those of the syntax.
@@ -159,6 +166,37 @@ tl.store(x_ptr + tl.max_contiguous(tl.load(x_ptr).to(i64) + o, [16]), 1.0)""",
     "assume": (X, "tl.assume(tl.program_id(0) < 8)\ntl.store(out_ptr, 1.0)"),
     "gdc_wait": (X, "tl.gdc_wait()\ntl.store(out_ptr, 1.0)\ntl.extra.cuda.gdc_launch_dependents()"),
     "gdc_launch_dependents": (X, "tl.gdc_launch_dependents()\ntl.store(out_ptr, 1.0)"),
+    "atomic_poll": (
+        "i_ptr: Ptr[i32], n: i32",
+        """\
+o = tl.arange(0, 16)
+found = tl.atomic_poll(i_ptr + o, n, sem="relaxed", scope="sys", timeout_ns=1000)
+tl.store(i_ptr + o, found)
+tl.store(i_ptr, tl.atomic_poll(i_ptr, 1))""",
+    ),
+    "condition": (
+        INTS,
+        """\
+n = tl.load(x_ptr)
+while tl.condition(n > 0, disable_licm=True):
+    n -= tl.load(y_ptr)
+for i in tl.range(0, n, disable_licm=True):
+    tl.store(out_ptr + i, n)""",
+    ),
+    "is_cuda": (X, "tl.store(out_ptr, 1.0 if tl.target_info.is_cuda() else 2.0)"),
+    "cuda_capability_geq": (
+        X,
+        """\
+if tl.target_info.cuda_capability_geq(9):
+    tl.gdc_wait()
+tl.store(out_ptr, 1.0)""",
+    ),
+    **{
+        name: (X, f"tl.store(out_ptr, 1.0 if tl.target_info.{name}() else 2.0)")
+        for name in ("is_hip", "is_hip_cdna3", "is_hip_cdna4", "is_hip_gfx1250")
+    },
+    "logical_and": (ELEMENTWISE, _body("tl.where(x.logical_and(y), 1.0, 2.0)")),
+    "logical_or": (ELEMENTWISE, _body("tl.where(tl.logical_or(x, y), 1.0, 2.0)")),
     "debug_barrier": (X, "tl.store(out_ptr, 1.0)\ntl.debug_barrier()\ntl.store(out_ptr, 2.0)"),
     "inline_asm_elementwise": (
         "x_ptr: Ptr[i32], n: i32",
@@ -525,6 +563,8 @@ def kernel_of(name: str, args: ast.arguments | None) -> tuple[str, str] | None:
 
 
 FUNCTIONS = signatures(TRITON)
+# Those that not every architecture has, and the first one that does.
+NEEDED = {"gdc_wait": 90, "gdc_launch_dependents": 90}
 CASES = {
     name: found
     for name in (*sorted(set(FUNCTIONS) - ITERABLES), *sorted(OPERATORS))
@@ -564,15 +604,65 @@ def test_a_function_becomes_the_mlir_of_its_golden(
     assert path.read_text(encoding="utf-8") == text
 
 
+def assemble(unit: Unit, arch: str, folder: Path) -> bool:
+    """Take a unit to SASS; whether the architecture has what it asks for. Raises on any fault."""
+    try:
+        result = compile_text(
+            unit.render(), Options(Target.cuda(arch), ("ptx",)), folder=str(folder)
+        )
+    except CompileError as error:
+        assert [found.code for found in error.diagnostics] == ["E0713"], error
+        return False
+    ptx = result.texts["ptx"]
+    header = parse_ptx(ptx)
+    assert header is not None
+    assert header.target.startswith(arch)
+    ptxas = find_ptxas(header.version)
+    assert ptxas is not None, "ptxas is neither on PATH nor in the Triton wheel"
+    file = folder / "kernel.ptx"
+    file.write_text(ptx, encoding="utf-8")
+    command = [str(ptxas), f"-arch={header.target}", str(file), "-o", str(folder / "kernel.cubin")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return True
+
+
 @pytest.mark.accept
 @pytest.mark.parametrize("name", CASES)
-def test_libtriton_compiles_the_kernel_of_a_golden(
+def test_the_kernel_of_a_golden_assembles(
     name: str, kernel: Callable[..., Any], archs: tuple[str, ...], tmp_path: Path
 ) -> None:
     params, body = CASES[name]
     unit = kernel(params, body, name.replace(".", "_")).unit
     # Functions of libdevice are calls of one library: one architecture stands for the others.
-    for arch in archs[: 1 if name in TABLE else None]:
-        options = Options(Target.cuda(arch), ("ptx",))
-        result = compile_text(unit.render(), options, folder=str(tmp_path))
-        assert ".entry" in result.texts["ptx"]
+    chosen = archs[: 1 if name in TABLE else None]
+    found = {arch: assemble(unit, arch, tmp_path) for arch in chosen}
+    newest = max(chosen, key=arch_number)
+    assert found[newest] or arch_number(newest) < NEEDED.get(name, 0)
+
+
+@pytest.mark.accept
+@pytest.mark.large
+@pytest.mark.parametrize("name", CASES)
+def test_the_kernel_of_a_golden_assembles_for_every_architecture_that_has_it(
+    name: str, kernel: Callable[..., Any], tmp_path: Path
+) -> None:
+    params, body = CASES[name]
+    unit = kernel(params, body, name.replace(".", "_")).unit
+    found = {arch: assemble(unit, arch, tmp_path) for arch in ARCH_FLOOR}
+    assert found == {arch: arch_number(arch) >= NEEDED.get(name, 0) for arch in ARCH_FLOOR}
+
+
+@pytest.mark.accept
+@pytest.mark.parametrize("dtype", sorted({d.name for row in REDUCES.values() for d in row}))
+def test_every_atomic_of_a_descriptor_assembles(
+    dtype: str, kernel: Callable[..., Any], archs: tuple[str, ...], tmp_path: Path
+) -> None:
+    kinds = [kind for kind, row in REDUCES.items() if dtype in {d.name for d in row}]
+    head = "d = tl.make_tensor_descriptor(x_ptr, (n, 64), (64, 1), (8, 16))\n"
+    tile = f"tl.full((8, 16), 1, {dtype})"
+    body = head + "".join(f"d.atomic_{kind}((0, n), {tile})\n" for kind in kinds)
+    unit = kernel(f"x_ptr: Ptr[{dtype}], n: i32", body).unit
+    narrow = dtype in ("f16", "bf16")
+    for arch in archs:
+        assert assemble(unit, arch, tmp_path) == (not narrow or arch_number(arch) >= 90)

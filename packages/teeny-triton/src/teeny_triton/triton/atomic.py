@@ -197,3 +197,49 @@ def atomic_store(
     (the default) or "relaxed", `scope` "gpu" (the default), "cta" or "sys".
     """
     ...
+
+
+@rule(returns="i64")
+def _timer():
+    """A clock in nanoseconds; on a CPU in ticks of its counter."""
+    ...
+
+
+def _is_lacking(found):
+    """Whether one of the places, or the place, has not been found."""
+    if len(found.shape) == 0:
+        return found == 0
+    return reduce_or(~found, None)
+
+
+@rule(
+    pointer="PtrTensor[I, R]",
+    expected_value="Tensor[I, R] | I | int",
+    timeout_ns="Int | int | None",
+    returns="Tensor[i1, R]",
+)
+@rule(pointer="Ptr[I]", expected_value="I | int", timeout_ns="Int | int | None", returns="i1")
+def atomic_poll(
+    pointer,
+    expected_value,
+    sem: "LoadOrder | None" = None,
+    scope: "Scope | None" = None,
+    timeout_ns=None,
+):
+    """Wait until each place holds `expected_value`; the result says where it did.
+
+    Places are i32, u32, i64 or u64. `sem` and `scope` are those of `atomic_load`. The waiting ends
+    after `timeout_ns` nanoseconds, where they are given (on a CPU: ticks of its counter), and the
+    result is false where the value has not come. Without them it may wait for ever: what it waits
+    for must come from a program that runs, or has run.
+    """
+    static_assert(elem(pointer).is_int(), "atomic_poll takes integers")
+    found = atomic_load(pointer, None, sem, scope) == expected_value
+    if timeout_ns is None:
+        while _is_lacking(found):
+            found = found | (atomic_load(pointer, None, sem, scope) == expected_value)
+    else:
+        start = _timer()
+        while _is_lacking(found) & (_timer() - start < timeout_ns):
+            found = found | (atomic_load(pointer, None, sem, scope) == expected_value)
+    return found

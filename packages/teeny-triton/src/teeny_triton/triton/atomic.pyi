@@ -9,7 +9,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
 from typing import Literal, overload
 
-from teeny_triton.triton.dtypes import E, N, F, I, i1
+from teeny_triton.triton.dtypes import E, N, F, I, Int, i1
 from teeny_triton.triton.types import Ptr, PtrTensor, Tensor, R
 
 @overload
@@ -142,3 +142,15 @@ def atomic_store(pointer: PtrTensor[N, R], val: Tensor[N, R] | N | int, mask: Te
 def atomic_store(pointer: Ptr[F], val: F | float, mask: i1 | bool | None = None, sem: Literal['release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> None: ...
 @overload
 def atomic_store(pointer: Ptr[N], val: N | int, mask: i1 | bool | None = None, sem: Literal['release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> None: ...
+
+@overload
+def atomic_poll(pointer: PtrTensor[I, R], expected_value: Tensor[I, R] | I | int, sem: Literal['acquire', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None, timeout_ns: Int | int | None = None) -> Tensor[i1, R]:
+    """Wait until each place holds `expected_value`; the result says where it did.
+
+    Places are i32, u32, i64 or u64. `sem` and `scope` are those of `atomic_load`. The waiting ends
+    after `timeout_ns` nanoseconds, where they are given (on a CPU: ticks of its counter), and the
+    result is false where the value has not come. Without them it may wait for ever: what it waits
+    for must come from a program that runs, or has run.
+    """
+@overload
+def atomic_poll(pointer: Ptr[I], expected_value: I | int, sem: Literal['acquire', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None, timeout_ns: Int | int | None = None) -> i1: ...

@@ -42,3 +42,17 @@ def softmax(x, dim=None, keep_dims: bool = False, ieee_rounding: bool = False):
     z = x - max(x, axis, keep_dims=True)
     num = exp(z)
     return num / sum(num, axis, keep_dims=True)
+
+
+@rule(input="Tensor[E, R]", other="Tensor[E, R] | E | bool | int", returns="Tensor[i1, R]")
+@rule(input="E", other="E | bool | int", returns="i1")
+def logical_and(input, other):
+    """Whether both are not zero, of each pair of elements; both are computed."""
+    return (input != 0) & (other != 0)
+
+
+@rule(input="Tensor[E, R]", other="Tensor[E, R] | E | bool | int", returns="Tensor[i1, R]")
+@rule(input="E", other="E | bool | int", returns="i1")
+def logical_or(input, other):
+    """Whether one of both is not zero, of each pair of elements; both are computed."""
+    return (input != 0) | (other != 0)

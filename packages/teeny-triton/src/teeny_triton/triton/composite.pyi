@@ -9,7 +9,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
 from typing import Any, overload
 
-from teeny_triton.triton.dtypes import E, F, W, I
+from teeny_triton.triton.dtypes import E, F, W, I, i1
 from teeny_triton.triton.types import R1, R2, R3, Tensor, R, Sides
 
 @overload
@@ -44,3 +44,15 @@ def softmax(x: Tensor[F, R], dim: int | None = None, keep_dims: bool = False, ie
 
     The shape is kept, whatever `keep_dims` says.
     """
+
+@overload
+def logical_and(input: Tensor[E, R], other: Tensor[E, R] | E | bool | int) -> Tensor[i1, R]:
+    """Whether both are not zero, of each pair of elements; both are computed."""
+@overload
+def logical_and(input: E, other: E | bool | int) -> i1: ...
+
+@overload
+def logical_or(input: Tensor[E, R], other: Tensor[E, R] | E | bool | int) -> Tensor[i1, R]:
+    """Whether one of both is not zero, of each pair of elements; both are computed."""
+@overload
+def logical_or(input: E, other: E | bool | int) -> i1: ...

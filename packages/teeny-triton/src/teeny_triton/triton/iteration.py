@@ -24,6 +24,16 @@ def range(
     ...
 
 
+@rule(arg1="i1 | bool", returns="i1")
+def condition(arg1, disable_licm: bool = False):
+    """What a `while` loop goes on by: `while tl.condition(x < n, disable_licm=True):`.
+
+    With `disable_licm` what does not change in the loop is not computed before it, which saves
+    registers.
+    """
+    return arg1
+
+
 @rule(arg1="int", arg2="int | None", step="int | None", returns="Iterator[int]")
 def static_range(arg1, arg2=None, step=None):
     """Numbers for a `for` loop that is unrolled when compiled; all of them are constants."""

@@ -10,7 +10,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 from collections.abc import Iterator
 from typing import overload
 
-from teeny_triton.triton.dtypes import i32, i64
+from teeny_triton.triton.dtypes import i1, i32, i64
 
 @overload
 def range(arg1: i32 | int, arg2: i32 | int | None = None, step: i32 | int | None = None, num_stages: int | None = None, loop_unroll_factor: int | None = None, disallow_acc_multi_buffer: bool = False, flatten: bool = False, warp_specialize: bool = False, disable_licm: bool = False) -> Iterator[i32]:
@@ -21,6 +21,13 @@ def range(arg1: i32 | int, arg2: i32 | int | None = None, step: i32 | int | None
     """
 @overload
 def range(arg1: i64 | int, arg2: i64 | int | None = None, step: i64 | int | None = None, num_stages: int | None = None, loop_unroll_factor: int | None = None, disallow_acc_multi_buffer: bool = False, flatten: bool = False, warp_specialize: bool = False, disable_licm: bool = False) -> Iterator[i64]: ...
+
+def condition(arg1: i1 | bool, disable_licm: bool = False) -> i1:
+    """What a `while` loop goes on by: `while tl.condition(x < n, disable_licm=True):`.
+
+    With `disable_licm` what does not change in the loop is not computed before it, which saves
+    registers.
+    """
 
 def static_range(arg1: int, arg2: int | None = None, step: int | None = None) -> Iterator[int]:
     """Numbers for a `for` loop that is unrolled when compiled; all of them are constants."""

@@ -1,11 +1,8 @@
-"""Triton's names that a later version will have: the compiler says so where a kernel uses one."""
+"""Triton's names that the language does not have, as the compiler says where a kernel uses one."""
 
 # Of triton.language 3.6 to 3.9. A name leaves the list when it comes into the language.
 _NOT_SUPPORTED_YET = (
-    "atomic_poll",
-    "condition",
     "float8e4b15",
     "float8e4b8",
     "float8e5b16",
-    "target_info",
 )

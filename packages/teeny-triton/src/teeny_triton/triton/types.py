@@ -100,6 +100,21 @@ class PtrTensor(Generic[E, R]):
         """See `atomic_load`."""
         return atomic_load(self, mask, sem, scope)
 
+    @rule(
+        expected_value="Tensor[E, R] | E | int",
+        timeout_ns="Int | int | None",
+        returns="Tensor[i1, R]",
+    )
+    def atomic_poll(
+        self,
+        expected_value,
+        sem: "LoadOrder | None" = None,
+        scope: "Scope | None" = None,
+        timeout_ns=None,
+    ):
+        """See `atomic_poll`."""
+        return atomic_poll(self, expected_value, sem, scope, timeout_ns)
+
     @rule(val="Tensor[E, R] | E | int | float", mask="Mask | None")
     def atomic_store(
         self, val, mask=None, sem: "StoreOrder | None" = None, scope: "Scope | None" = None
@@ -250,6 +265,16 @@ class Tensor(Generic[E, R]):
     def item(self):
         """The only element, as a scalar."""
         return reshape(self, ())
+
+    @rule(other="Tensor[E, R] | E | bool | int", returns="Tensor[i1, R]")
+    def logical_and(self, other):
+        """See `logical_and`."""
+        return logical_and(self, other)
+
+    @rule(other="Tensor[E, R] | E | bool | int", returns="Tensor[i1, R]")
+    def logical_or(self, other):
+        """See `logical_or`."""
+        return logical_or(self, other)
 
     def abs(self):
         """See `abs`."""

@@ -89,6 +89,8 @@ class PtrTensor(Generic[E, R]):
         """See `atomic_cas`."""
     def atomic_load(self, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['acquire', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> Tensor[E, R]:
         """See `atomic_load`."""
+    def atomic_poll(self, expected_value: Tensor[E, R] | E | int, sem: Literal['acquire', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None, timeout_ns: Int | int | None = None) -> Tensor[i1, R]:
+        """See `atomic_poll`."""
     def atomic_store(self, val: Tensor[E, R] | E | int | float, mask: Tensor[i1, R] | i1 | None = None, sem: Literal['release', 'relaxed'] | None = None, scope: Literal['gpu', 'cta', 'sys'] | None = None) -> None:
         """See `atomic_store`."""
     def __add__(self, o: Tensor[i32, R] | Tensor[i64, R] | i32 | i64 | int, /) -> PtrTensor[E, R]: ...
@@ -196,6 +198,10 @@ class Tensor(Generic[E, R]):
         """See `cast`."""
     def item(self) -> E:
         """The only element, as a scalar."""
+    def logical_and(self, other: Tensor[E, R] | E | bool | int) -> Tensor[i1, R]:
+        """See `logical_and`."""
+    def logical_or(self, other: Tensor[E, R] | E | bool | int) -> Tensor[i1, R]:
+        """See `logical_or`."""
     def abs(self: Of[Num]) -> Tensor[E, R]:
         """See `abs`."""
     def exp(self: Of[WideFloat]) -> Tensor[E, R]:

@@ -10,14 +10,16 @@ import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from teenyc.codes import E0604, E0607, E0610
+from teenyc.frontend.call import arguments_of
 from teenyc.frontend.constexpr import has_runtime, is_number, plain, same
 from teenyc.frontend.context import Poisoned
 from teenyc.frontend.control import alike, leaves, rebuild, typed_like
 from teenyc.frontend.operands import data, require_scalar, truth
 from teenyc.frontend.scope import POISON, Undefined, assigned_names
+from teenyc.frontend.signature import Function, bind
 from teenyc.ir.core import Block, Region
 from teenyc.ops import semantics
-from teenyc.ops.control import SCF_CONDITION, SCF_FOR, SCF_WHILE, SCF_YIELD
+from teenyc.ops.control import LOOP_ANNOTATION, SCF_CONDITION, SCF_FOR, SCF_WHILE, SCF_YIELD
 from teenyc.types import ir_type
 from teenyc.values import RuntimeValue
 
@@ -270,11 +272,24 @@ def lower_while(context: Context, node: ast.While) -> None:
     op = context.at(node).emit(
         SCF_WHILE,
         inits,
+        attrs=_options(context, node.test),
         results=[value.type for value in inits],
         regions=[Region(test), Region(block)],
     )
     loop.leave(carried, kept, op.results)
     loop.forget(inner, assigned, "")
+
+
+def _options(context: Context, test: ast.expr) -> dict[str, bool]:
+    """What `while tl.condition(..., disable_licm=True)` asks for besides its condition."""
+    if not isinstance(test, ast.Call) or not isinstance(test.func, (ast.Name, ast.Attribute)):
+        return {}
+    target = context.value(test.func)
+    if not isinstance(target, Function) or not target.is_dsl or target.name != "condition":
+        return {}
+    bound = bind(target.name, target.parameters, arguments_of(context, test), context.span(test))
+    asked = bound.get("disable_licm")
+    return {LOOP_ANNOTATION: True} if asked is not None and asked.value is True else {}
 
 
 def _prune(block: Block, kept: list[bool], inits: Sequence[Value | None]) -> None:

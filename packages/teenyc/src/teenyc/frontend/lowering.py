@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from teeny_macros.diagnostics import Diagnostic
+    from teeny_macros.target import Target
     from teeny_macros.unit import Unit
     from teenyc.ir.core import Value
     from teenyc.types import IRType
@@ -52,10 +53,12 @@ _ATTRIBUTES = (
 _HINTS = {"divisible_by_16": ("tt.divisibility", 16)}
 
 
-def lower(unit: Unit, implicit: list[Diagnostic] | None = None) -> Module:
+def lower(
+    unit: Unit, implicit: list[Diagnostic] | None = None, target: Target | None = None
+) -> Module:
     """The IR module of `unit`. Raises CompileError with every fault found, at most 20."""
     try:
-        module = _lower(unit, implicit)
+        module = _lower(unit, implicit, target)
     except TeenyError as error:
         remedies.complete(error.diagnostics)
         _quote(error.diagnostics, unit)
@@ -93,7 +96,7 @@ def _spell(implicit: list[Diagnostic], unit: Unit) -> None:
         diagnostic.helps = [help_.format(text) for help_ in diagnostic.helps]
 
 
-def _lower(unit: Unit, implicit: list[Diagnostic] | None) -> Module:
+def _lower(unit: Unit, implicit: list[Diagnostic] | None, target: Target | None) -> Module:
     context: Context | None = None
     try:
         library = Library(unit)
@@ -102,7 +105,7 @@ def _lower(unit: Unit, implicit: list[Diagnostic] | None) -> Module:
         assert scope is not None
         frame = Frame(scope, scope.source)
         context = Context(library, frame, EXPRESSIONS)
-        context.builder.implicit = implicit
+        context.builder.implicit, context.builder.target = implicit, target
         context.run = partial(run_body, context)
         context.run_function = partial(run_function, context)
         return _lower_entry(context, scope, node)

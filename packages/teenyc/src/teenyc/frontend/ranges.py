@@ -13,6 +13,7 @@ from teenyc.frontend.scope import Builtin
 from teenyc.frontend.signature import POSITIONAL, Argument, Function, Parameter, bind
 from teenyc.ir.opdef import HANDLERS
 from teenyc.ops import semantics
+from teenyc.ops.control import LOOP_ANNOTATION
 from teenyc.types import DType
 from teenyc.values import RuntimeValue
 
@@ -35,6 +36,7 @@ _OPTIONS = {
     "disallow_acc_multi_buffer": ("tt.disallow_acc_multi_buffer", True),
     "flatten": ("tt.flatten", True),
     "warp_specialize": ("tt.warp_specialize", True),
+    "disable_licm": (LOOP_ANNOTATION, True),
 }
 
 

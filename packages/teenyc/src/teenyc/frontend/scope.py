@@ -297,8 +297,10 @@ def _last_name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+_TYPES_OF_TRITON = {"tensor": "Tensor", "tensor_descriptor": "TensorDescriptor"}
+
 # `tl.math`, `tl.extra.libdevice` and `tl.extra.cuda.libdevice` are views of the one flat module.
-_PARTS = frozenset({"math", "triton", "extra", "cuda", "libdevice"})
+_PARTS = frozenset({"math", "triton", "extra", "cuda", "libdevice", "target_info"})
 
 
 def dsl_attribute(library: Library, name: str) -> Any:
@@ -306,8 +308,10 @@ def dsl_attribute(library: Library, name: str) -> Any:
     found = library.dsl.lookup(name)
     if found is not MISSING:
         return found
-    if name in ("constexpr", "Const", "tensor"):
-        return Class("Tensor" if name == "tensor" else name)
+    if name in ("constexpr", "Const"):
+        return Class(name)
+    if name in _TYPES_OF_TRITON:
+        return Class(_TYPES_OF_TRITON[name])
     return Namespace(f"{DSL_MODULE}.{name}") if name in _PARTS else MISSING
 
 

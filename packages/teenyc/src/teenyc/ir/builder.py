@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from teeny_macros.diagnostics import Code, Diagnostic, TeenyError
     from teeny_macros.source import Span
+    from teeny_macros.target import Target
     from teenyc.ir.core import Location, Value
     from teenyc.ir.opdef import OpDef
     from teenyc.types import IRType
@@ -31,6 +32,8 @@ class Builder:
         self.arg_spans: dict[str, Span] = {}
         # Warnings about casts that the text does not say, where they are asked for.
         self.implicit: list[Diagnostic] | None = None
+        # What is compiled for, where it is known: a dead branch of one target lives in another.
+        self.target: Target | None = None
 
     def emit(
         self,

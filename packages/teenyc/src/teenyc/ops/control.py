@@ -16,6 +16,9 @@ from teenyc.ops.families import INT, Array, Environment, kind_of, no_result
 from teenyc.types import IRType, ScalarType
 
 _I1 = ScalarType("i1")
+# The attribute that keeps what does not change in a loop inside of it, and how it is written.
+LOOP_ANNOTATION = "llvm.loop_annotation"
+_NO_LICM = "#llvm.loop_annotation<licm = <disable = true>>"
 
 
 def _types(values: Sequence[Value]) -> list[IRType]:
@@ -60,7 +63,7 @@ def _format_loop_attributes(op: Operation) -> str:
     parts = []
     for name, value in op.attrs.items():
         if value is True:
-            parts.append(name)
+            parts.append(f"{name} = {_NO_LICM}" if name == LOOP_ANNOTATION else name)
         elif value is not False:
             parts.append(f"{name} = {value} : i32")
     return f" {{{', '.join(parts)}}}" if parts else ""
@@ -106,6 +109,7 @@ SCF_FOR = register(
             "tt.disallow_acc_multi_buffer",
             "tt.flatten",
             "tt.warp_specialize",
+            LOOP_ANNOTATION,
         ),
         verify=_verify_for,
         ref=_ref_for,
@@ -163,11 +167,9 @@ def _format_while(op: Operation, names: Names) -> str:
     pairs = zip(args, op.operands, strict=True)
     inits = ", ".join(f"{names.define(arg, 'carried')} = {names(init)}" for arg, init in pairs)
     types = f"({names.types(op.operands)}) -> ({names.types(op.results)})"
-    return (
-        f"scf.while ({inits}) : {types} {{}} do {{}}"
-        if inits
-        else f"scf.while : {types} {{}} do {{}}"
-    )
+    tail = f" attributes{_format_loop_attributes(op)}" if op.attrs else ""
+    head = f"scf.while ({inits})" if inits else "scf.while"
+    return f"{head} : {types} {{}} do {{}}{tail}"
 
 
 def _verify_while(op: Operation) -> str | None:
@@ -204,6 +206,7 @@ SCF_WHILE = register(
         "scf.while",
         lambda operands, attrs: tuple(_types(operands)),
         _format_while,
+        attrs=(LOOP_ANNOTATION,),
         verify=_verify_while,
         ref=_ref_while,
         labelled=(1,),

@@ -363,7 +363,7 @@ def _store_tensor_descriptor(b: Builder, desc: object, offsets: object, value: o
 
 
 # What the hardware changes by itself, by dtype.
-_REDUCES: dict[str, tuple[DType, ...]] = {
+REDUCES: dict[str, tuple[DType, ...]] = {
     "add": (U32, I32, U64, F32, F16, BF16),
     "min": (U32, I32, U64, I64, F16, BF16),
     "max": (U32, I32, U64, I64, F16, BF16),
@@ -378,7 +378,7 @@ def _descriptor_atomic(
     b: Builder, desc: object, kind: object, offsets: object, value: object
 ) -> None:
     found = _require(b, desc, f"atomic_{kind}")
-    known = _REDUCES[str(kind)]
+    known = REDUCES[str(kind)]
     if found.dtype not in known:
         raise b.fail(E0511, arg="desc", op=f"atomic_{kind}", dtype=found.dtype).help(
             f"descriptors have it for {', '.join(map(str, known))}"

@@ -18,7 +18,7 @@ from teenyc.ops import semantics
 from teenyc.ops.broadcasting import broadcast_pair
 from teenyc.ops.families import Array, Environment, kind_of, no_result
 from teenyc.ops.literals import to_value
-from teenyc.types import I1, DType, IRType, ScalarType, ir_type, shape_of
+from teenyc.types import I1, I64, DType, IRType, ScalarType, ir_type, shape_of
 from teenyc.values import RuntimeValue, describe
 
 # --- facts of values ------------------------------------------------------------------------------
@@ -152,6 +152,61 @@ def _gdc_wait(b: Builder) -> None:
 @lowers("gdc_launch_dependents")
 def _gdc_launch_dependents(b: Builder) -> None:
     b.emit(OVERLAP, attrs={"what": "gdc_launch_dependents"})
+
+
+# --- the target, and its clock --------------------------------------------------------------------
+
+
+@lowers("is_cuda")
+def _is_cuda(b: Builder) -> bool:
+    return b.target is not None and b.target.kind == "cuda"
+
+
+@lowers("cuda_capability_geq")
+def _cuda_capability_geq(b: Builder, major: object, minor: object = 0) -> bool:
+    for name, number in (("major", major), ("minor", minor)):
+        if type(number) is not int:
+            raise b.fail(E0419, arg=name, op="cuda_capability_geq", what=describe(number)).help(
+                "compute capabilities are numbers known at compile time: 9, 0"
+            )
+    assert isinstance(major, int)
+    assert isinstance(minor, int)
+    if b.target is None or b.target.kind != "cuda":
+        return False
+    return int(b.target.arch.removeprefix("sm_")) >= 10 * major + minor
+
+
+def _ref_timer(np: Any, op: Operation, operands: Sequence[Array], env: Environment) -> Array:
+    import time
+
+    return np.asarray(time.monotonic_ns(), dtype=np.int64)
+
+
+def _cpu_timer(c: Any, op: Operation) -> Any:
+    c.output.declares.add("declare i64 @llvm.readcyclecounter()")
+    return c.put("call i64 @llvm.readcyclecounter()", "i64", 0, 0)
+
+
+TIMER = register(
+    OpDef(
+        "nvidia.timer",
+        lambda operands, attrs: (ScalarType("i64"),),
+        lambda op, names: (
+            'tt.elementwise_inline_asm "mov.u64 $0, %globaltimer;" '
+            '{constraints = "=l", packed_element = 1 : i32, pure = false} -> i64'
+        ),
+        effects=Effects.WRITE,
+        verify=lambda op: "has operands" if op.operands else None,
+        ref=_ref_timer,
+        cpu=_cpu_timer,
+        dsl=("_timer",),
+    )
+)
+
+
+@lowers("_timer")
+def _timer(b: Builder) -> RuntimeValue:
+    return RuntimeValue(b.emit(TIMER).result, I64)
 
 
 # --- inline assembly ------------------------------------------------------------------------------

@@ -134,8 +134,8 @@ def promote_pair(
     exactly. With `pointers` two pointers of one type are left as they are.
     """
     if isinstance(lhs, bool | int | float) and isinstance(rhs, bool | int | float):
-        dtypes = (literal_dtype(b, x, name) for x, name in zip((lhs, rhs), names, strict=True))
-        dtype = promote(b, *dtypes, op, division=division)
+        first = literal_dtype(b, lhs, names[0])
+        dtype = promote(b, first, literal_dtype(b, rhs, names[1]), op, division=division)
         return constant(b, lhs, dtype, arg=names[0]), constant(b, rhs, dtype, arg=names[1])
     left, right = (
         x if is_number(x) else to_value(b, x, arg=name)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from teeny_macros.source import Span
+from teeny_macros.unit import DSL_MODULE
 from teenyc.ir.builder import Builder
 from teenyc.ir.core import Value
 from teenyc.ir.opdef import HANDLERS
@@ -135,21 +137,29 @@ def _lower_block(block: Block, made: dict[int, _Made], replaced: dict[int, Value
     for op in old:
         op.operands = [replaced.get(id(value), value) for value in op.operands]
         if op.opdef is descriptor.MAKE:
-            b = Builder(block)
-            b.loc = op.loc
+            b = _builder(block, op)
             nan = constant(b, op.attrs["nan"], I1).ir
             type_ = op.result.type
             assert isinstance(type_, DescriptorType)
             made[id(op.result)] = _gathered(type_, [*op.operands, nan])
         elif op.opdef in _LOWERED:
-            b = Builder(block)
-            b.loc = op.loc
+            b = _builder(block, op)
             found = _LOWERED[op.opdef](b, op, made[id(op.operands[0])])
             if found is not None:
                 replaced[id(op.result)] = found.ir
         else:
             _hand_on_parts(op, made, replaced)
             block.ops.append(op)
+
+
+def _builder(block: Block, op: Operation) -> Builder:
+    """A builder at the place of an operation; errors point at the user's line."""
+    b = Builder(block)
+    b.loc = place = op.loc
+    while place.caller is not None and place.file.startswith(DSL_MODULE):
+        place = place.caller
+    b.span = Span.point(place.file, place.line, place.column) if place.file else None
+    return b
 
 
 def _hand_on_parts(op: Operation, made: dict[int, _Made], replaced: dict[int, Value]) -> None:

@@ -45,6 +45,16 @@ HARDWARE = (
         "leave it out: kernels of a stream run one after another there",
     ),
     Hardware(
+        "the smaller or greater f16 or bf16 through a descriptor (`atomic_min`, `atomic_max`)",
+        "sm_90",
+        lambda op: (
+            op.name == "tt.descriptor_reduce"
+            and op.attrs["kind"] in ("min", "max")
+            and not _elements(op).isdisjoint(("f16", "bf16"))
+        ),
+        "use f32, which pointers have: `tl.atomic_min`",
+    ),
+    Hardware(
         "`dot` of i8",
         "sm_80",
         lambda op: op.name == "tt.dot" and "i8" in _elements(op),

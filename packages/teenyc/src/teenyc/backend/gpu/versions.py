@@ -61,6 +61,11 @@ BACK_END_FLOOR = 78
 
 # Older ones have no hardware for tensor descriptors.
 FIRST_TMA_ARCH = 90
+# Which have it for rows picked one by one: ptxas refuses the instructions elsewhere.
+ROW_ARCHS = {
+    "tt.descriptor_gather": frozenset({100, 103, 120, 121}),
+    "tt.descriptor_scatter": frozenset({100, 103}),
+}
 
 
 class Feature(NamedTuple):
