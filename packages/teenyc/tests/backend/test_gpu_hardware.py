@@ -25,8 +25,10 @@ at = r[:, None] * 32 + r[None, :]
 KERNELS = {
     "the smaller or greater f16 or bf16 through a descriptor (`atomic_min`, `atomic_max`)": (
         "f16",
-        "tl.make_tensor_descriptor(x_ptr, (32, 32), (32, 1), (8, 8)).atomic_min("
-        "(0, 0), tl.zeros((8, 8), tl.f16))",
+        (
+            "tl.make_tensor_descriptor(x_ptr, (32, 32), (32, 1), (8, 8)).atomic_min("
+            "(0, 0), tl.zeros((8, 8), tl.f16))"
+        ),
     ),
     "waiting for the grid before (`gdc_wait`, `gdc_launch_dependents`)": ("f32", "tl.gdc_wait()"),
     "f8e4m3 arithmetic": ("f32", "tl.store(y_ptr, tl.max(tl.load(x_ptr + at).to(f8e4m3)))"),
