@@ -46,6 +46,25 @@ def test_result_and_gradients_equal_pytorchs(spec: Any, dtype: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def _to_gpu(array: Any) -> Any:
+    import torch
+
+    if array.dtype.name == "bfloat16":
+        bits = torch.from_numpy(np.array(array.view(np.int16), order="C"))
+        return bits.view(torch.bfloat16).cuda()
+    return torch.from_numpy(np.array(array, order="C")).cuda()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("spec", "dtype"), PAIRS)
+def test_result_and_gradients_on_a_gpu_equal_the_reference(spec: Any, dtype: str) -> None:
+    wrong: list[str] = []
+    for case in spec.cases:
+        wrong += testing.check_forward(spec, case, dtype, _to_gpu)
+        wrong += testing.check_backward(spec, case, dtype, _to_gpu)
+    assert not wrong, "\n".join(wrong)
+
+
 @pytest.mark.parametrize("name", SPECS)
 def test_strided_inputs_give_the_same_bits(name: str) -> None:
     spec = SPECS[name]
