@@ -60,7 +60,8 @@ class Device(Host):
         `args` are host arrays, None for a null pointer, and numbers. An empty grid does nothing,
         and no axis of a grid has a limit. A launch that another one keeps from the pool of threads
         runs in the calling thread. Ctrl-C stops a launch between two programs of each thread.
-        `program.bind(grid, *args)` prepares a launch that is repeated.
+        `program.bind(grid, *args)` prepares a launch that is repeated. Besides the arrays a launch
+        takes `artifact.metadata.arena_bytes` of memory for each thread that works on it.
 
         Raises:
             LaunchError: E1105 to E1111, E1115, E1117, E1124; E1122 for an access outside of every

@@ -402,6 +402,8 @@ def _metadata(
     outcome: Outcome | None,
     ptx_version: int,
 ) -> Metadata:
+    from teenyc.passes.written import written_parameters
+
     facts = outcome.facts if outcome else None
     num_warps = facts.num_warps if facts else module.attributes["num_warps"]
     metadata = Metadata(
@@ -415,6 +417,7 @@ def _metadata(
         ptx_version=ptx_version,
         fp_fusion=_fp_fusion(module, options),
         overflow_checks=options.overflow_checks,
+        written=written_parameters(module),
         launch_pdl=bool(module.attributes.get("launch_pdl")),
         launch_cooperative_grid=bool(module.attributes.get("launch_cooperative_grid")),
         versions=_versions(triton),
