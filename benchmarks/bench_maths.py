@@ -1,8 +1,9 @@
-"""Accuracy and speed of the CPU back end's vector maths, as the table of its README.
+"""Accuracy and speed of the CPU back end's vector maths, as the table of docs/accuracy.md.
 
 `python benchmarks/bench_maths.py` measures the distance from mpmath's values at `--samples` points
 a row, for f32 also from NumPy's f64 values at every `--stride`-th bit pattern, and the time per
-element beside NumPy's: one thread, 64 K elements in cache. `--write` renews the README's table.
+element beside NumPy's: one thread, 64 K elements in cache. `--write` renews that table and
+the README's.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from teenyc.backend.cpu import maths
 ROOT = Path(__file__).resolve().parents[1]
 LABORATORY = ROOT / "packages" / "teenyc" / "tests" / "backend_cpu" / "maths" / "conftest.py"
 README = Path(maths.__file__).parent / "README.md"
+PAGE = ROOT / "docs" / "accuracy.md"
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 CHUNK = 1 << 20
 TIMED = 1 << 16
@@ -157,7 +159,7 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=300_000)
     parser.add_argument("--stride", type=int, default=61)
     parser.add_argument("--functions", nargs="*", default=list(maths.FUNCTIONS))
-    parser.add_argument("--write", action="store_true", help=f"put the table into {README.name}")
+    parser.add_argument("--write", action="store_true", help="write it to the docs, too")
     options = parser.parse_args()
     np.seterr(all="ignore")
     lab = laboratory().Lab()
@@ -178,10 +180,11 @@ def main() -> None:
     )
     print(note)
     if options.write:
-        before, _, rest = README.read_text(encoding="utf-8").partition(BEGIN)
-        _, _, after = rest.partition(END)
         table = "\n".join([*lines, "", note, ""])
-        README.write_text(f"{before}{BEGIN}{table}{END}{after}", encoding="utf-8")
+        for page in (README, PAGE):
+            before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+            _, _, after = rest.partition(END)
+            page.write_text(f"{before}{BEGIN}{table}{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

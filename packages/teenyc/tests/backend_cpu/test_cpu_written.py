@@ -10,6 +10,7 @@ from teenyc.passes.written import written_parameters
 
 PARAMS = "x_ptr: Ptr[f32], y_ptr: Ptr[f32], z_ptr: Ptr[i32], n: i32"
 INDEX = "i = tl.arange(0, 16)\n"
+DESCRIPTOR = "d = tl.make_tensor_descriptor(y_ptr, [n, 8], [8, 1], [4, 8])\n"
 CASES = {
     "a store": ("tl.store(y_ptr + i, tl.load(x_ptr + i))", ("y_ptr",)),
     "two stores": ("tl.store(y_ptr + i, 1.0)\ntl.store(z_ptr + i, i)", ("y_ptr", "z_ptr")),
@@ -28,10 +29,7 @@ CASES = {
         "a = tl.load(z_ptr).to(i64)\ntl.store(a.to(tl.pointer_type(f32), bitcast=True), 1.0)",
         ("x_ptr", "y_ptr", "z_ptr"),
     ),
-    "a descriptor": (
-        "d = tl.make_tensor_descriptor(y_ptr, [n, 8], [8, 1], [4, 8])\nd.store([0, 0], d.load([4, 0]))",
-        ("y_ptr",),
-    ),
+    "a descriptor": (f"{DESCRIPTOR}d.store([0, 0], d.load([4, 0]))", ("y_ptr",)),
 }
 
 
