@@ -157,6 +157,31 @@ def test_targets_have_short_names() -> None:
         choice.parse_targets(["sm_1"])
 
 
+def test_descriptors_are_in_stubs_and_headers_and_are_launched_by_name(
+    load: Callable[..., ModuleType], tmp_path: Path
+) -> None:
+    np = pytest.importorskip("numpy")
+    pytest.importorskip("teeny_cpu")
+    import teeny_triton as tl
+    from teeny_triton import f32
+
+    text = "\n\nfrom teeny_triton import R2, TensorDescriptor\n\n@kernel\n"
+    text += "def flip(x: TensorDescriptor[f32, R2], y: TensorDescriptor[f32, R2]) -> None:\n"
+    text += "    y.store((0, 0), x.load((0, 0)).T)\n"
+    block = tl.descriptor_type(f32, (4, 4))
+    instance = load(text).flip.instantiate(x=block, y=block)
+    path = tmp_path / "a.teeny"
+    build_bundle([instance], path, targets=["cpu"])
+    found = Bundle(path)
+    assert "    x: TensorDescriptor[f32, R2]," in stub_text(found)
+    assert "flip_0_args" in header_text(found)
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    y = np.zeros((4, 4), np.float32)
+    found["flip"][1](tl.tensor_descriptor(x, (4, 4)), tl.tensor_descriptor(y, (4, 4)))
+    assert (y[:, :3] == x.T).all()
+    assert found.hits == 1
+
+
 # --- the file -------------------------------------------------------------------------------------
 
 

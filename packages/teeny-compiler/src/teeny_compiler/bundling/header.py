@@ -84,6 +84,11 @@ typedef struct teeny_program {{
   uint32_t arena_bytes;
 }} teeny_program;
 
+/* The bytes of a CUtensorMap, as cuTensorMapEncodeTiled makes it. */
+typedef struct teeny_tensor_map {{
+  uint64_t opaque[16];
+}} teeny_tensor_map;
+
 typedef int32_t (*teeny_cpu_entry)(const uint64_t *words, int64_t begin, int64_t end, void *arena);
 
 /* Where the memory of an array begins, and its bytes. */
@@ -114,7 +119,8 @@ _TAIL = """
 #endif /* {guard} */
 """
 
-Params = tuple[tuple[str, str, str], ...]
+# Name, kind and dtype of each, and of a tensor map its box and swizzle.
+Params = tuple[tuple[str, str, str, str], ...]
 
 
 def header_text(bundle: Bundle) -> str:
@@ -134,9 +140,7 @@ def _kernel(row: KernelRow, name: str) -> Iterator[str]:
     programs: list[str] = []
     for instance in row.instances:
         for target, code in instance.code.items():
-            params = tuple(
-                (param["name"], param["kind"], param["dtype"]) for param in code.metadata["params"]
-            )
+            params = _params(code.metadata)
             form = forms.setdefault(params, f"{name}_{len(forms)}")
             programs.append(_program(instance, target, code.file, code.metadata, form))
     for params, form in forms.items():
@@ -148,21 +152,40 @@ def _kernel(row: KernelRow, name: str) -> Iterator[str]:
     )
 
 
+def _params(metadata: Any) -> Params:
+    maps = iter(metadata["descriptors"])
+    return tuple(
+        (
+            param["name"],
+            param["kind"],
+            param["dtype"],
+            _box(*next(maps)) if param["kind"] == "descriptor" else "",
+        )
+        for param in metadata["params"]
+    )
+
+
+def _box(box: Sequence[int], swizzle: int) -> str:
+    return f"box {' x '.join(map(str, box))}, swizzle {swizzle}"
+
+
 def _structure(row: KernelRow, params: Params, form: str) -> str:
     count = len(params)
     fields: list[str] = []
-    for name, kind, dtype in params:
+    for name, kind, dtype, box in params:
         field = _field(name)
-        if kind == "pointer":
+        if kind == "descriptor":
+            fields.append(f"  teeny_tensor_map {field}; /* {dtype}, {box} */")
+        elif kind == "pointer":
             note = ", written" if name in row.written else ""
             fields.append(f"  uint64_t {field}; /* address of {dtype}{note} */")
         else:
             note = f" /* the bits of a {dtype} */" if dtype in _BITS else ""
             fields.append(f"  {_TYPES[dtype]} {field};{note}")
-    names = [_field(name) for name, _, _ in params]
+    names = [_field(param[0]) for param in params]
     table = [f"  table[{at}] = &args->{name};" for at, name in enumerate(names)]
-    words = [f"  words[{at}] = {_word(*param)};" for at, param in enumerate(params)]
-    pointers = [name for name, kind, _ in params if kind == "pointer"]
+    words = [f"  words[{at}] = {_word(*param[:3])};" for at, param in enumerate(params)]
+    pointers = [name for name, kind, *_ in params if kind == "pointer"]
     listing = ", ".join(pointers) or "none"
     lines = [
         f"typedef struct {form}_args {{",
@@ -199,6 +222,8 @@ def _word(name: str, kind: str, dtype: str) -> str:
     field = f"args->{_field(name)}"
     if kind == "pointer":
         return field
+    if kind == "descriptor":
+        return "0"  # code for CPUs has none
     if "f" in dtype:
         return f"teeny_word(&{field}, sizeof {field})"
     return (

@@ -124,9 +124,6 @@ def _check(path: str, where: str, data: Any, known: Mapping[str, type]) -> None:
                 else (f"a {wanted.__name__}")
             )
             raise E0971.error(path=path, reason=f"`{name}` of {where} is not {shown}")
-        if (
-            wanted is list
-            and name != "kernel"
-            and any(not isinstance(one, str) for one in list(value))
-        ):
+        texts: list[Any] = value if wanted is list and name != "kernel" else []
+        if any(not isinstance(one, str) for one in texts):
             raise E0971.error(path=path, reason=f"`{name}` of {where} is not a list of texts")

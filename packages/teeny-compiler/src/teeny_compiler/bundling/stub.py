@@ -126,7 +126,8 @@ def _types(row: KernelRow, name: str) -> list[str]:
 
 
 def _dtype(text: str) -> str:
-    return text.removeprefix("Ptr[").removesuffix("]")
+    """The dtype in `f32`, `Ptr[f32]`, `TensorDescriptor[f32, (64, 64)]`."""
+    return text.partition("[")[2].partition(",")[0].removesuffix("]") or text
 
 
 def _type(
@@ -152,9 +153,13 @@ def _type(
 
 
 def _annotation(text: str, used: set[str], dtype: str) -> str:
-    used.add(dtype)
-    if text.startswith("Ptr["):
-        used.add("Ptr")
+    root, _, inner = text.partition("[")
+    used.update((dtype, root))
+    if root == "TensorDescriptor":
+        rank = f"R{inner.count(',')}"
+        used.add(rank)
+        return f"{root}[{inner.partition(',')[0]}, {rank}]"
+    if root == "Ptr":
         return text
     python = _PYTHON.get(dtype, "float" if "f" in dtype else "int")
     return f"{text} | {python}"
