@@ -80,7 +80,9 @@ def test_the_settings_that_pages_show_are_toml() -> None:
         block for page in PAGES for block in doc_pages.blocks(page) if block.language == "toml"
     ]
     tables = [tomllib.loads(block.text) for block in found]
-    assert [table["tool"]["mypy"]["strict"] for table in tables if "tool" in table] == [True]
+    tools = [table["tool"] for table in tables if "tool" in table]
+    assert [tool["mypy"]["strict"] for tool in tools if "mypy" in tool] == [True]
+    assert all(tool.keys() & {"mypy", "teeny"} for tool in tools)
     assert all(table.keys() & {"tool", "project", "bundle"} for table in tables)
 
 

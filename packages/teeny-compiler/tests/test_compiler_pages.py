@@ -49,6 +49,8 @@ def test_example_does_what_its_page_says(expected: str, text: str, tmp_path: Pat
     page.write_text(text, encoding="utf-8")
     if COMPILES in text or READS in text:
         pytest.importorskip("teenyc")
+    if "stages_of" in text:
+        pytest.importorskip("typer")
     if expected == "E0981" and find_spec("triton") is None and shutil.which("ptxas") is None:
         pytest.skip("ptxas is not installed")
     done = subprocess.run(

@@ -144,6 +144,10 @@ E0973 = code(
 # --- reading what was compiled --------------------------------------------------------------------
 E0980 = code("E0980", "missing-cuda-tool", "`{tool}` is needed and was not found", ToolchainError)
 E0981 = code("E0981", "refused-by-ptxas", "ptxas refuses `{kernel}`: {reason}", ToolchainError)
+E0982 = code(
+    "E0982", "unknown-revision", "`{revision}` is no tree to compare with: {reason}", ToolchainError
+)
+E0983 = code("E0983", "uncompared-side", "`{side}` cannot be shown", ToolchainError)
 
 CODES: tuple[Code, ...] = tuple(
     value for value in list(globals().values()) if isinstance(value, Code)

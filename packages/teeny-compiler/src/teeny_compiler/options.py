@@ -32,7 +32,8 @@ class CompileOptions(NamedTuple):
     outside of the arrays given is an error instead of a crash; None is `TEENYC_BOUNDS_CHECKS`.
     `assertions`, for a GPU: `device_assert` is kept (elsewhere it always is); `overflow_checks`: a
     32-bit integer that overflows on the way to an address is a failed assertion. None is
-    `TEENYC_ASSERTIONS`, `TEENYC_OVERFLOW_CHECKS`.
+    `TEENYC_ASSERTIONS`, `TEENYC_OVERFLOW_CHECKS`. `locations`: the texts of `mlir` and `ttgir` say
+    which line each operation comes from.
     """
 
     fp_fusion: bool = True
@@ -41,6 +42,7 @@ class CompileOptions(NamedTuple):
     bounds_checks: bool | None = None
     assertions: bool | None = None
     overflow_checks: bool | None = None
+    locations: bool = False
 
 
 def resolve(options: CompileOptions | None, target: Target, *, fp_fusion: bool) -> CompileOptions:
@@ -79,6 +81,7 @@ def resolve(options: CompileOptions | None, target: Target, *, fp_fusion: bool) 
         checks,
         assertions,
         overflows,
+        asked.locations,
     )
 
 
@@ -104,6 +107,8 @@ def arguments(options: CompileOptions, target: Target) -> list[str]:
         found += ["-C", "assertions=on"]
     if options.overflow_checks:
         found += ["-C", "overflow-checks=on"]
+    if options.locations:
+        found += ["-C", "locations=on"]
     return [*found, "--emit", ",".join(options.emit)]
 
 

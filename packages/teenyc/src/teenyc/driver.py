@@ -170,7 +170,7 @@ def _compile(
     outcome: Outcome | None = None
     if "mlir" in options.emit and not options.check:
         with timer.step("print"):
-            texts["mlir"] = _print(module, triton, locations=False)
+            texts["mlir"] = _print(module, triton, locations=options.locations)
     ptx_version = 0
     if triton is not None:
         with timer.step("print"):
@@ -354,6 +354,7 @@ def _job(module: Module, mlir: str, options: Options, ptx_version: int) -> libtr
         num_ctas=attributes["num_ctas"],
         maxnreg=attributes["maxnreg"],
         emit=tuple(kind for kind in options.emit if kind != "mlir"),
+        locations=options.locations,
     )
 
 

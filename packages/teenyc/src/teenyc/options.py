@@ -33,6 +33,7 @@ usage: teenyc UNIT [options]     compile one unit (`-` reads it from standard in
   -C fp-fusion=on|off    join multiplications and additions (default: as the unit says)
   -C ptx-version=8.4     PTX version, not below what the kernel needs
   -C bounds-checks=on    on a CPU, an access outside of the arrays given is an error (default: off)
+  -C locations=on        mlir and ttgir say which line each operation comes from (default: off)
   -C assertions=on       keep `device_assert` in code for a GPU (default: off)
   -C overflow-checks=on  report integers of 32 bits that overflow on the way to an address
                          (default: off)
@@ -78,6 +79,7 @@ _CODEGEN = (
     "ptx-version",
     "bounds-checks",
     "assertions",
+    "locations",
     "overflow-checks",
 )
 _REPEATABLE = {"codegen", "emit", "print_after"}
@@ -102,6 +104,7 @@ class Options(NamedTuple):
     print_after: tuple[str, ...] = ()
     bounds_checks: bool = False
     assertions: bool = False
+    locations: bool = False
     overflow_checks: bool = False
     strict: bool = False
 
@@ -118,6 +121,8 @@ class Options(NamedTuple):
             found += ["-C", "bounds-checks=on"]
         if self.assertions:
             found += ["-C", "assertions=on"]
+        if self.locations:
+            found += ["-C", "locations=on"]
         if self.overflow_checks:
             found += ["-C", "overflow-checks=on"]
         return [*found, "--emit", ",".join(self.emit)]
@@ -187,7 +192,7 @@ def compile_options(command: Command) -> Options:
     if fusion is not None:
         _require_one_of("-C fp-fusion", fusion, tuple(_SWITCHES))
     switches: dict[str, bool] = {}
-    for name in ("bounds-checks", "assertions", "overflow-checks"):
+    for name in ("bounds-checks", "assertions", "overflow-checks", "locations"):
         given_switch = codegen.get(name, "off")
         _require_one_of(f"-C {name}", given_switch, tuple(_SWITCHES))
         switches[name] = _SWITCHES[given_switch]
@@ -202,6 +207,7 @@ def compile_options(command: Command) -> Options:
         print_after=command.print_after,
         bounds_checks=switches["bounds-checks"] and target.kind == "cpu",
         assertions=switches["assertions"],
+        locations=switches["locations"],
         overflow_checks=switches["overflow-checks"],
         strict=command.strict,
     )

@@ -143,7 +143,9 @@ def _compile(
 ) -> list[_Compiled]:
     from teeny_compiler.workers import compile_kernels
 
-    asked = (options or CompileOptions())._replace(bounds_checks=False)
+    asked = (options or CompileOptions())._replace(
+        bounds_checks=False, assertions=False, overflow_checks=False
+    )
     results: dict[tuple[str, Target], Artifact | TeenyError] = {}
     for kind in ("cuda", "cpu"):
         pairs = [

@@ -112,6 +112,7 @@ def _check(path: str, where: str, data: Any, known: Mapping[str, type]) -> None:
     """Raise E0971 for an entry that is not known, or is of another type."""
     for name, value in data.items() if isinstance(data, Mapping) else ():
         wanted = known.get(name)
+        texts: Any = value if wanted is list and name != "kernel" else ()
         if wanted is None:
             names = ", ".join(f"`{other}`" for other in known)
             raise E0971.error(path=path, reason=f"{where} has an unknown `{name}`").help(
@@ -124,6 +125,5 @@ def _check(path: str, where: str, data: Any, known: Mapping[str, type]) -> None:
                 else (f"a {wanted.__name__}")
             )
             raise E0971.error(path=path, reason=f"`{name}` of {where} is not {shown}")
-        texts: list[Any] = value if wanted is list and name != "kernel" else []
         if any(not isinstance(one, str) for one in texts):
             raise E0971.error(path=path, reason=f"`{name}` of {where} is not a list of texts")

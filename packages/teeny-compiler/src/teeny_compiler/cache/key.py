@@ -47,6 +47,8 @@ def inputs_of(
             "bounds_checks": bool(options.bounds_checks),
             "assertions": bool(options.assertions),
             "overflow_checks": bool(options.overflow_checks),
+            # Only where it is on, so that earlier entries keep their keys.
+            **({"locations": True} if options.locations else {}),
         },
         "versions": dict(versions),
     }

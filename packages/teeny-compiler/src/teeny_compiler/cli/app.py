@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from teeny_compiler import CompileOptions, __version__, compile_kernel, doctor
-from teeny_compiler.cli import bundle, cache, check, kernels, toolchains
+from teeny_compiler.cli import bundle, cache, check, kernels, reading, toolchains
 from teeny_compiler.codes import E0914
 from teeny_compiler.options import LOADED, UNIT_STAGE, parse_ptx_version
 
@@ -35,6 +35,7 @@ def make_app() -> Any:
     app.callback()(_options)
     app.command("compile")(compile_)
     app.command("check")(check.check)
+    reading.add_commands(app)
     app.command("doctor")(doctor_)
     app.add_typer(toolchains.make_group(), name="toolchain")
     app.add_typer(cache.make_group(), name="cache")

@@ -88,7 +88,7 @@ class Assembler:
             path = os.path.join(folder, "kernel.cubin")
             with open(path, "wb") as file:
                 file.write(cubin)
-            arguments = ["-c", *(["-g"] if lines else []), path]
+            arguments = ["-c", *(["-gi"] if lines else []), path]
             done = _run([tool, *arguments])
             if done.returncode:
                 reason = done.stderr.strip().partition("\n")[0]

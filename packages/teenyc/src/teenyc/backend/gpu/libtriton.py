@@ -57,6 +57,7 @@ class Job(NamedTuple):
     num_ctas: int
     maxnreg: int | None
     emit: tuple[str, ...]
+    locations: bool = False
 
 
 TensorMapRow = tuple[tuple[int, ...], int]
@@ -183,7 +184,7 @@ def run(job: Job, on_stage: Callable[[str, float, str | None], None]) -> Facts:
         except Exception as error:  # libtriton raises RuntimeError, the stages also AssertionError
             raise StageError(name, str(error) or type(error).__name__) from error
         seconds = time.perf_counter() - start
-        on_stage(name, seconds, _text(module) if name in job.emit else None)
+        on_stage(name, seconds, _text(module, job.locations) if name in job.emit else None)
     return _facts(found)
 
 
@@ -243,8 +244,10 @@ def _parse_in_folder(ir: Any, text: str, context: Any) -> Any:
             os.chdir(here)
 
 
-def _text(module: Any) -> str:
-    return module if isinstance(module, str) else str(module.str_nodebug())
+def _text(module: Any, locations: bool) -> str:
+    if isinstance(module, str):
+        return module
+    return str(module) if locations else str(module.str_nodebug())
 
 
 def _facts(found: dict[str, Any]) -> Facts:
