@@ -107,7 +107,7 @@ def types(session: nox.Session) -> None:
     # Benchmarks import examples, and the tests' cases of them.
     checks = [
         ["tests", "conftest.py", "noxfile.py"],
-        ["examples", "benchmarks", "tests/example_cases.py"],
+        ["examples", "benchmarks", "tests/example_cases.py", "tests/test_public_style.py"],
         ["docs"],
     ]
     for name in PACKAGES:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +16,6 @@ from teeny_compiler import CompileOptions, compile_kernel
 from teeny_macros import Target, kernel
 from teeny_macros.diagnostics import TeenyError
 from teeny_triton import Const, Ptr, f32, i32, u32
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @kernel
@@ -135,3 +136,42 @@ def test_code_for_a_gpu_checks_where_asked(
                 )
             ]
             assert ["__assertfail" in text for text in texts] == [False, True, False]
+
+
+# In a process of its own: a failed assertion ends the GPU's context.
+ON_GPU = """
+import sys
+import numpy as np
+import teeny_cuda
+from teeny_macros.diagnostics import TeenyError
+sys.path.insert(0, sys.argv[1])
+from test_overflow_checks import strided
+gpu = teeny_cuda.Device(0)
+x = gpu.buffer((64,), "f32")
+x.fill(0)
+strided[1](x, 3, 0, BLOCK=8)
+assert np.flatnonzero(x.to_host()).tolist() == list(range(0, 24, 3))
+try:
+    strided[1](x, 2**30, 0, BLOCK=4)
+    gpu.synchronize()
+except TeenyError as error:
+    print("refused", error.code)
+"""
+
+
+@pytest.mark.gpu
+def test_an_overflow_stops_a_launch_on_the_gpu(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ON_GPU, str(Path(__file__).parent)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={
+            **os.environ,
+            "TEENYC_OVERFLOW_CHECKS": "on",
+            "TEENYC_CACHE_DIR": str(tmp_path),
+        },
+    )
+    assert done.returncode == 0, done.stderr
+    assert "refused E10" in done.stdout
+    assert "i32 overflow in `*`" in done.stdout + done.stderr

@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent / "public_style"
 FILES = sorted(path.stem for path in FOLDER.glob("*.py"))
-NUMPY = {"f16": np.float16, "f32": np.float32, "i8": np.int8, "i32": np.int32}
+NUMPY = {
+    "f16": np.float16,
+    "f32": np.float32,
+    "i8": np.int8,
+    "i32": np.int32,
+    "u8": np.uint8,
+}
 
 
 def load(name: str, text: str | None = None, folder: Path = FOLDER) -> ModuleType:
@@ -58,7 +64,8 @@ class Teeny:
 
     def array(self, values: Any) -> Any:
         """A copy of `values` on the device."""
-        names = {"float16": "f16", "float32": "f32", "int8": "i8", "int32": "i32", "int64": "i64"}
+        names = {"float16": "f16", "float32": "f32", "uint8": "u8"}
+        names |= {"int8": "i8", "int32": "i32", "int64": "i64"}
         buffer = self.device.buffer(values.shape, names[values.dtype.name])
         buffer.copy_from(values)
         return buffer
@@ -148,9 +155,19 @@ def test_kernel_agrees_with_triton_on_the_gpu(
         np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-3, err_msg=name)
 
 
-def test_there_are_enough_kernels() -> None:
+# The kinds that the language is measured by, each by the case that stands for it.
+KINDS = {
+    *("add", "fused_softmax", "matmul", "dropout", "layer_norm", "attention", "attention_dq"),
+    *("grouped_matmul", "persistent_descriptor", "block_scaled_matmul", "rms_norm", "rope"),
+    *("swiglu", "cross_entropy", "topk", "histogram", "int8_matmul", "fp8_matmul", "quantize"),
+    *("segmented_scan", "embedding"),
+}
+
+
+def test_there_are_enough_kernels_and_every_kind() -> None:
     text = "".join((FOLDER / f"{file}.py").read_text(encoding="utf-8") for file in FILES)
-    assert text.count("@kernel\n") >= 25
+    assert text.count("@kernel\n") >= 32
+    assert {name for _, _, name in CASES} >= KINDS
 
 
 ACCEPT = """
