@@ -1,4 +1,4 @@
-"""Writes the generated pages: operations, Python in kernels, error codes, environment variables.
+"""Writes the generated pages: operations and where they work, Python, error codes, environment.
 
 `python docs/_gen.py` writes them from the packages' own tables, `--check` fails if one is stale.
 What they say is edited where it is owned, never here.
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from _operations import operations
+from _triton_table import triton_table
 
 from teeny_macros.pages import packages
 from teenyc.frontend import subset
@@ -51,6 +52,7 @@ def pages() -> dict[str, str]:
     """The text of every generated page, by its path below `docs`."""
     return {
         "operations.md": operations(),
+        "triton-to-teeny.md": triton_table(),
         "python-in-kernels.md": python_in_kernels(),
         "error-codes.md": error_codes(),
         "environment.md": environment(),
