@@ -175,6 +175,7 @@ E0712 = code(
     "E0712", "broken-back-end", "Triton {version} cannot be loaded: {reason}", ToolchainError
 )
 E0713 = code("E0713", "missing-hardware", "{what} exists from {first} on, not on {arch}")
+E0714 = code("E0714", "unspecialized-loop", "the loop is not warp-specialized: {reason}")
 
 # --- E08xx: CPU back end -----------------------------------------------------------------------
 E0801 = code(
