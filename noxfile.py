@@ -35,7 +35,7 @@ PACKAGES = (
     "teeny-kernels",
 )
 LIBTRITONS = ("3.6", "3.7", "3.8", "3.9")
-EXTRAS = {"teenyc": "interpret", "teeny-compiler": "cli"}
+EXTRAS = {"teenyc": "interpret,bounds", "teeny-compiler": "cli"}
 RUFF_TARGETS = ("packages", "tests", "examples", "benchmarks", "docs", "noxfile.py", "conftest.py")
 
 
@@ -152,7 +152,7 @@ def build(session: nox.Session) -> None:
     for name in PACKAGES:
         # The wheel is built from the sdist, so the sdist is complete.
         session.run("python", "-m", "build", "-n", "-o", str(dist), f"packages/{name}", silent=True)
-    extra = {**EXTRAS, "teenyc": "interpret,cuda"}
+    extra = {**EXTRAS, "teenyc": "interpret,bounds,cuda"}
     wheels = {path.name.split("-")[0].replace("_", "-"): path for path in dist.glob("*.whl")}
     session.install("--force-reinstall", "--no-deps", *(str(path) for path in wheels.values()))
     session.install(

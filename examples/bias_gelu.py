@@ -29,7 +29,14 @@ def gelu(x: Tensor[f32, R2]) -> Tensor[f32, R2]:
     return x / (1.0 + tl.exp(-2.0 * z))
 
 
-@kernel
+@kernel(
+    extents={
+        "x_ptr": "n_rows * n_cols",
+        "bias_ptr": "n_cols",
+        "residual_ptr": "n_rows * n_cols",
+        "out_ptr": "n_rows * n_cols",
+    }
+)
 def bias_gelu_residual(
     x_ptr: Ptr[D],
     bias_ptr: Ptr[D],

@@ -20,7 +20,14 @@ D = TypeVar("D", bound=Float)
 EPS = 1e-5
 
 
-@kernel
+@kernel(
+    extents={
+        "x_ptr": "num_programs(0) * n_cols",
+        "weight_ptr": "n_cols",
+        "bias_ptr": "n_cols",
+        "out_ptr": "num_programs(0) * n_cols",
+    }
+)
 def layer_norm_forward(
     x_ptr: Ptr[D],
     weight_ptr: Ptr[D],

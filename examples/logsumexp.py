@@ -21,7 +21,7 @@ BLOCK_M = 16
 BLOCK_N = 64
 
 
-@kernel
+@kernel(extents={"x_ptr": "n_rows * n_cols", "out_ptr": "n_cols"})
 def logsumexp_columns(
     x_ptr: Ptr[D],
     out_ptr: Ptr[f32],

@@ -21,7 +21,12 @@ BLOCK_M = 32
 BLOCK_N = 64
 
 
-@kernel
+@kernel(
+    extents={
+        "src_ptr": "(n_rows - 1) * src_stride + n_cols",
+        "dst_ptr": "(n_rows - 1) * dst_stride + n_cols",
+    }
+)
 def masked_copy(
     src_ptr: Ptr[D],
     dst_ptr: Ptr[D],

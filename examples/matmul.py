@@ -30,7 +30,14 @@ def grouped(pid: i32, tiles_m: i32 | int, tiles_n: i32 | int, GROUP: Const[int])
     return first + (pid % width) % size, (pid % width) // size
 
 
-@kernel
+@kernel(
+    extents={
+        "a_ptr": "M * K",
+        "b_ptr": "K * N",
+        "c_ptr": "M * N",
+        "num_programs(0)": "cdiv(M, BLOCK_M) * cdiv(N, BLOCK_N)",
+    }
+)
 def matmul(
     a_ptr: Ptr[H],
     b_ptr: Ptr[H],

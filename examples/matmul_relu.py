@@ -20,7 +20,14 @@ H = TypeVar("H", bound=MmaFloat)
 BLOCK = {"BLOCK_M": 64, "BLOCK_N": 32, "BLOCK_K": 32}
 
 
-@kernel
+@kernel(
+    extents={
+        "a_ptr": "M * K",
+        "b_ptr": "K * N",
+        "scale_ptr": "M",
+        "out_ptr": "M * N",
+    }
+)
 def matmul_relu_scale(
     a_ptr: Ptr[H],
     b_ptr: Ptr[H],

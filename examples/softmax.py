@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 D = TypeVar("D", bound=Float)
 
 
-@kernel
+@kernel(extents={"x_ptr": "num_programs(0) * n_cols", "out_ptr": "num_programs(0) * n_cols"})
 def softmax_rows(
     out_ptr: Ptr[D],
     x_ptr: Ptr[D],

@@ -24,7 +24,7 @@ D = TypeVar("D", bound=Num)
 BLOCK_SIZE = 1024
 
 
-@kernel
+@kernel(extents={"x_ptr": "n_elements", "y_ptr": "n_elements", "out_ptr": "n_elements"})
 def vector_add(
     x_ptr: Ptr[D],
     y_ptr: Ptr[D],

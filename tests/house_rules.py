@@ -29,6 +29,7 @@ PACKAGE_EDGES: dict[str, frozenset[str]] = {
 LIBRARY_EDGES: dict[str, tuple[str, ...]] = {
     "triton": ("teenyc/backend/gpu/libtriton.py",),
     "llvmlite": ("teenyc/backend/cpu/*", "teeny_cpu/jit.py", "teeny_cuda/launcher.py"),
+    "z3": ("teenyc/bounds/solver.py",),
     "cuda.bindings": ("teeny_cuda/driver.py",),
     "cuda.core": ("teeny_cuda/core.py",),
     "numpy": (

@@ -15,6 +15,7 @@ FAMILIES = ("math", "libdevice")
 HOST = (
     "Const",
     "DeviceArray",
+    "Extent",
     "TRITON_MAX_TENSOR_NUMEL",
     "auto",
     "constexpr",

@@ -17,7 +17,7 @@ from teeny_macros.source import SourceMap
 from teeny_macros.unit import ENTRY_MODULE, KERNEL_MODULE, Unit, UnitModule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from teeny_macros.kernel import Grid, Kernel
     from teeny_macros.options import LaunchOptions
@@ -147,6 +147,26 @@ class KernelInstance(Generic[P]):
         """The unit that teenyc compiles, with the DSL's text or only its digest."""
         modules = (*self._foundation.modules, UnitModule(ENTRY_MODULE, self.entry_point_source))
         return Unit(self.name, modules, dsl_digest, dsl_text)
+
+    def checked_unit(
+        self, dsl_text: str | None, dsl_digest: str, extents: Mapping[str, str]
+    ) -> Unit:
+        """The unit with the extents of its arrays, for checks: compiled units are without them.
+
+        Compile-time values that the extents name are put in their place.
+        """
+        import re
+
+        values = {n: v for n, v in self.specialization.constants if type(v) is int}
+        names = re.compile(r"\b(" + "|".join(map(re.escape, values)) + r")\b") if values else None
+        rows = tuple(
+            (name, names.sub(lambda found: f"({values[found[0]]})", text) if names else text)
+            for name, text in extents.items()
+        )
+        found = self.unit(dsl_text, dsl_digest)
+        *below, entry = found.modules
+        text = entry.text.replace("@entry_point(", f"@entry_point(extents={rows!r}, ", 1)
+        return found._replace(modules=(*below, entry._replace(text=text)))
 
     def with_hints(
         self, divisible_by_16: Iterable[str] = (), equal_to_1: Iterable[str] = ()

@@ -89,7 +89,9 @@ class _Shared:
         not_aligned: frozenset[str],
         dtypes: tuple[str, ...] = (),
         backward: Kernel[...] | None = None,
+        extents: Mapping[str, str] | None = None,
     ) -> None:
+        self.extents = dict(extents or {})
         self.not_specialized = not_specialized
         self.not_aligned = not_aligned
         self.dtypes = dtypes
@@ -152,6 +154,16 @@ class Kernel(SourceFunction, Generic[P]):
     def backward(self) -> Kernel[...] | None:
         """The kernel of the gradient, as `@kernel(backward=...)` named it."""
         return self._shared.backward
+
+    @property
+    def extents(self) -> dict[str, str]:
+        """How many elements of its arrays a kernel may touch, as text over its parameters.
+
+        From `@kernel(extents=...)` and from `Annotated[Ptr[f32], Extent("n")]`; `teeny check
+        --bounds` holds its accesses against them. They are no part of its code or identity.
+        """
+        annotated = {p.name: p.extent for p in self.parameters if p.extent is not None}
+        return {**annotated, **self._shared.extents}
 
     @property
     def launch_options(self) -> LaunchOptions:
@@ -417,6 +429,7 @@ def kernel(
     name: str = ...,
     dtypes: Iterable[Any] = ...,
     backward: Kernel[...] | None = ...,
+    extents: Mapping[str, str] = ...,
     num_warps: int = ...,
     num_stages: int = ...,
     num_ctas: int = ...,
@@ -435,7 +448,8 @@ def kernel(function: Any = None, /, **options: Any) -> Any:
     `name` names the kernel instead of its `def`, for kernels made by a function. `dtypes` are those
     that its type variables may stand for (`dtypes=[f32, f16, bf16]`; others are refused at the
     launch), `backward` is the kernel of its gradient; `Kernel.dtypes` and `Kernel.backward` tell
-    them. The other options are the defaults of launches.
+    them. `extents` says how many elements of each array it may touch, for `teeny check --bounds`:
+    `extents={"x_ptr": "n_rows * n_cols"}`. The other options are the defaults of launches.
 
     Raises:
         CaptureError: E0001-E0009 when the function cannot be captured, E0027, E0028 and E0030 for
@@ -473,7 +487,7 @@ def _scope_of_caller() -> Mapping[str, Any]:
 
 
 _NAMING_OPTIONS = ("do_not_specialize", "do_not_specialize_on_alignment")
-_KERNEL_OPTIONS = (*_NAMING_OPTIONS, "name", "dtypes", "backward")
+_KERNEL_OPTIONS = (*_NAMING_OPTIONS, "name", "dtypes", "backward", "extents")
 
 
 def check_options(options: Mapping[str, Any]) -> None:
@@ -495,10 +509,16 @@ def make_kernel(function: Any, scope: Mapping[str, Any], options: Mapping[str, A
     flexible, aligned = names = [_names_of(options.get(option, ())) for option in _NAMING_OPTIONS]
     launch = {name: value for name, value in options.items() if name not in _KERNEL_OPTIONS}
     shared = _Shared(flexible, aligned, _checked_dtypes(options), _checked_backward(options))
+    shared.extents = _checked_extents(options)
     found: Kernel[...] = Kernel(captured, shared, DEFAULT_OPTIONS.changed(launch))
     for option, given in zip(_NAMING_OPTIONS, names, strict=True):
         if given:
             _check_specialization(found, option, given)
+    for name in shared.extents:
+        if name not in {p.name for p in found.parameters} and not name.startswith("num_programs("):
+            raise E0027.at(
+                captured.normal.header, name=name, option="extents", what="no parameter"
+            ).help("name parameters, or `num_programs(0)` for the most programs of an axis")
     return found
 
 
@@ -533,6 +553,16 @@ def _checked_backward(options: Mapping[str, Any]) -> Kernel[...] | None:
             "give a kernel, defined above this one"
         )
     return backward
+
+
+def _checked_extents(options: Mapping[str, Any]) -> dict[str, str]:
+    given = options.get("extents", {})
+    pairs = given.items() if isinstance(given, dict) else [(None, None)]
+    if not all(isinstance(name, str) and isinstance(text, str) for name, text in pairs):
+        raise E0030.error(option="extents", value=f"{given!r}").help(
+            'give texts by the names of parameters: `extents={"x_ptr": "n_elements"}`'
+        )
+    return dict(given)
 
 
 def _names_of(given: Iterable[str] | str) -> frozenset[str]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 POINTER, SCALAR, CONST, UNTYPED = "pointer", "scalar", "const", "untyped"
 DESCRIPTOR = "descriptor"
 _TUNED = "Auto"  # the class of what `tl.auto()` returns
+_EXTENT = "Extent"  # the class that says how large an array is
 
 
 class Parameter(NamedTuple):
@@ -48,6 +49,7 @@ class Parameter(NamedTuple):
     variable: TypeVar | None = None
     is_optional: bool = False
     passing: str = "any"  # "any", "positional" or "keyword"
+    extent: str | None = None
 
     @property
     def has_default(self) -> bool:
@@ -62,6 +64,7 @@ class _Form(NamedTuple):
     dtype: str | None = None
     variable: TypeVar | None = None
     is_optional: bool = False
+    extent: str | None = None
 
 
 class _Unsupported(Exception):  # noqa: N818 - never leaves this module
@@ -98,7 +101,14 @@ def read_parameters(captured: Captured) -> tuple[Parameter, ...]:
             default = MISSING  # there is no value before a tuner has chosen one
         found.append(
             Parameter(
-                name, form.kind, form.dtype, default, form.variable, form.is_optional, passing
+                name,
+                form.kind,
+                form.dtype,
+                default,
+                form.variable,
+                form.is_optional,
+                passing,
+                form.extent,
             )
         )
     return tuple(found)
@@ -176,6 +186,9 @@ def _form(annotation: Any) -> _Form:
     if "const" in getattr(annotation, "__metadata__", ()):
         inner = annotation.__origin__
         return _Form(CONST, inner.__name__ if inner in (int, float, bool, str) else None)
+    for data in getattr(annotation, "__metadata__", ()):
+        if dsl_name(type(data)) == _EXTENT:
+            return _form(annotation.__origin__)._replace(extent=data.text)
     origin = getattr(annotation, "__origin__", None)
     name = dsl_name(annotation if origin is None else origin)
     if name in ("constexpr", "Const"):

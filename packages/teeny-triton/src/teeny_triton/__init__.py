@@ -13,6 +13,7 @@ from teeny_triton.host import (
     TRITON_MAX_TENSOR_NUMEL,
     Const,
     DeviceArray,
+    Extent,
     auto,
     constexpr,
     descriptor_type,
@@ -20,7 +21,7 @@ from teeny_triton.host import (
     typed,
 )
 
-_ = (Const, DeviceArray, TRITON_MAX_TENSOR_NUMEL, auto, constexpr)
+_ = (Const, DeviceArray, Extent, TRITON_MAX_TENSOR_NUMEL, auto, constexpr)
 _ += (descriptor_type, tensor_descriptor, typed)
 
 

@@ -7,7 +7,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # mypy: disable-error-code="empty-body, override, overload-overlap, misc"
 # pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
 # pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
-from teeny_triton.host import Const as Const, DeviceArray as DeviceArray, TRITON_MAX_TENSOR_NUMEL as TRITON_MAX_TENSOR_NUMEL, auto as auto, constexpr as constexpr, descriptor_type as descriptor_type, tensor_descriptor as tensor_descriptor, typed as typed
+from teeny_triton.host import Const as Const, DeviceArray as DeviceArray, Extent as Extent, TRITON_MAX_TENSOR_NUMEL as TRITON_MAX_TENSOR_NUMEL, auto as auto, constexpr as constexpr, descriptor_type as descriptor_type, tensor_descriptor as tensor_descriptor, typed as typed
 from teeny_triton.triton.atomic import (
     atomic_add as atomic_add,
     atomic_max as atomic_max,
@@ -427,6 +427,7 @@ __all__ = [
     "Const",
     "DeviceArray",
     "Elem",
+    "Extent",
     "Float",
     "Int",
     "MmaFloat",

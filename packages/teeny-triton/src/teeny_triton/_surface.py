@@ -362,8 +362,8 @@ MODULES: dict[str, str] = {
 }
 
 __all__ = [
-    "Axis", "Bits", "BlockPtr", "Const", "DeviceArray", "Elem", "Float", "Int", "MmaFloat",
-    "Num", "PropagateNan", "Ptr", "PtrTensor", "R1", "R2", "R3", "R4", "R5", "Rank",
+    "Axis", "Bits", "BlockPtr", "Const", "DeviceArray", "Elem", "Extent", "Float", "Int",
+    "MmaFloat", "Num", "PropagateNan", "Ptr", "PtrTensor", "R1", "R2", "R3", "R4", "R5", "Rank",
     "TRITON_MAX_TENSOR_NUMEL", "Tensor", "TensorDescriptor", "WideFloat", "acos", "acosh",
     "add", "add_rd", "add_rn", "add_ru", "add_rz", "advance", "arange", "argmax", "argmin",
     "asin", "asinh", "associative_scan", "assume", "atan", "atan2", "atanh", "atomic_add",

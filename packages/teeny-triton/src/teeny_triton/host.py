@@ -185,6 +185,22 @@ def _strides(array: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
+class Extent:
+    """How many elements of an array a kernel may touch, as text over its parameters.
+
+    `x_ptr: Annotated[Ptr[f32], Extent("n_rows * n_cols")]`; `teeny check --bounds` proves that the
+    kernel keeps to it.
+    """
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return f"Extent({self.text!r})"
+
+
 class Auto:
     """Default of a compile-time parameter whose value a tuner chooses."""
 

@@ -31,6 +31,16 @@ constexpr: TypeAlias = Any  # Triton's spelling: unchecked
 
 TRITON_MAX_TENSOR_NUMEL: int  # as many elements as a tensor may have
 
+class Extent:
+    """How many elements of an array a kernel may touch, as text over its parameters.
+
+    `x_ptr: Annotated[Ptr[f32], Extent("n_rows * n_cols")]`; `teeny check --bounds` proves that the
+    kernel keeps to it.
+    """
+
+    text: str
+    def __init__(self, text: str) -> None: ...
+
 class DeviceArray(Ptr[E]):
     """An array with its dtype: `array` as it was given, `dtype` the name of its element type."""
 

@@ -118,6 +118,30 @@ E0509 = code("E0509", "failed-program", "program {program} cannot go on: {reason
 E0510 = code("E0510", "invalid-launch-argument", "the interpreter cannot take {what}", LaunchError)
 E0511 = code("E0511", "unsupported-atomic", "`{op}` has no form for {dtype}")
 E0512 = code("E0512", "mismatched-tile", "`{parameter}` does not fit its tile: {what}")
+E0513 = code(
+    "E0513",
+    "unproved-bounds",
+    "program {program}, element {element}: {what} `{array} {place}`, outside of {size} elements",
+)
+E0514 = code(
+    "E0514",
+    "overflowing-offset",
+    "program {program}, element {element}: offset {offset} into `{array}` is more than i32 holds",
+)
+E0515 = code(
+    "E0515",
+    "colliding-stores",
+    "programs {program} and {other} both store to `{array} {place}`, different values",
+)
+E0516 = code(
+    "E0516",
+    "missing-solver",
+    "deciding bounds needs z3-solver, which is not installed",
+    ToolchainError,
+)
+E0517 = code(
+    "E0517", "invalid-extent", "the extent `{text}` of `{parameter}` cannot be read: {reason}"
+)
 
 # --- E06xx: control flow -------------------------------------------------------------------------
 E0601 = code("E0601", "return-in-loop", "`return` inside a run-time loop")
@@ -175,7 +199,6 @@ E0712 = code(
     "E0712", "broken-back-end", "Triton {version} cannot be loaded: {reason}", ToolchainError
 )
 E0713 = code("E0713", "missing-hardware", "{what} exists from {first} on, not on {arch}")
-E0714 = code("E0714", "unspecialized-loop", "the loop is not warp-specialized: {reason}")
 
 # --- E08xx: CPU back end -----------------------------------------------------------------------
 E0801 = code(

@@ -8,14 +8,14 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from teeny_macros import unit as units
 from teeny_macros.artifact import Metadata, Param
 from teeny_macros.codes import I0000
 from teeny_macros.diagnostics import Diagnostic, TeenyError
 from teenyc import __version__
-from teenyc.backend.gpu import libtriton, specialize, versions
+from teenyc.backend.gpu import libtriton, versions
 from teenyc.backend.gpu.hardware import require_hardware
 from teenyc.codes import E0199, E0701, E0709, E0710
 from teenyc.types import DescriptorType
@@ -40,7 +40,8 @@ _STAGES = {
 class Result(NamedTuple):
     """What compiling one unit gave: the wanted texts by stage, and the seconds each step took.
 
-    `log` is what the back end printed although it succeeded; `data` is the object for a CPU.
+    `log` is what the back end printed although it succeeded; `data` is the object for a CPU;
+    `facts` are what checks found out that is no fault.
     """
 
     unit: Unit
@@ -50,6 +51,7 @@ class Result(NamedTuple):
     log: str = ""
     data: bytes = b""
     warnings: tuple[Diagnostic, ...] = ()
+    facts: dict[str, Any] = {}  # noqa: RUF012 - never changed
 
 
 class Timer:
@@ -166,27 +168,31 @@ def _compile(
     module = _lower(unit, timer, after, options, warnings, assertions=keep)
     if options.target.kind == "cuda":
         require_hardware(module, options.target.arch)
-        warnings += specialize.drop_unsafe(module, options.target.arch)
+    facts = _examine(module, unit, timer, warnings) if options.bounds else {}
     texts: dict[str, str] = {}
     outcome: Outcome | None = None
+    if "mlir" in options.emit and not options.check:
+        with timer.step("print"):
+            texts["mlir"] = _print(module, triton, locations=options.locations)
     ptx_version = 0
     if triton is not None:
-        job, outcome = _compile_gpu(module, options, triton, timer, child)
-        if outcome.facts is None and (refused := specialize.drop_refused(module)):
-            job, outcome = _compile_gpu(module, options, triton, timer, None)
-            warnings += refused if outcome.facts is not None else []
+        with timer.step("print"):
+            located = _print(module, triton, locations=True)
+        ptx_version = versions.choose_ptx_version(
+            options.target.arch, triton.release, located, options.ptx_version
+        )
+        job = _job(module, located, options, ptx_version)
+        with timer.step("back end"):
+            outcome = _run_back_end(job, child)
+        timer.rows.extend((f"  {stage.name}", stage.seconds) for stage in outcome.stages)
         if outcome.facts is None:
             from teenyc.backend.gpu.failure import describe_failure
 
             raise describe_failure(
-                outcome, unit, options, mlir=job.mlir, versions=_versions(triton), folder=folder
+                outcome, unit, options, mlir=located, versions=_versions(triton), folder=folder
             )
-        ptx_version = job.ptx_version
         texts.update((stage.name, stage.text) for stage in outcome.stages if stage.text is not None)
         _check_ptx(texts.get("ptx"), unit, ptx_version)
-    if "mlir" in options.emit and not options.check:
-        with timer.step("print"):
-            texts["mlir"] = _print(module, triton, locations=options.locations)
     metadata = _metadata(
         unit, module, options, triton=triton, outcome=outcome, ptx_version=ptx_version
     )
@@ -199,23 +205,9 @@ def _compile(
         data = native.data if "obj" in options.emit else b""
         return Result(unit, texts, metadata, tuple(timer.rows), data=data, warnings=tuple(warnings))
     log = outcome.stderr if outcome else ""
-    return Result(unit, texts, metadata, tuple(timer.rows), log, warnings=tuple(warnings))
-
-
-def _compile_gpu(
-    module: Module, options: Options, triton: Triton, timer: Timer, child: Child | None
-) -> tuple[libtriton.Job, Outcome]:
-    """One run of the back end, successful or not, and what it was asked."""
-    with timer.step("print"):
-        located = _print(module, triton, locations=True)
-    ptx_version = versions.choose_ptx_version(
-        options.target.arch, triton.release, located, options.ptx_version
+    return Result(
+        unit, texts, metadata, tuple(timer.rows), log, warnings=tuple(warnings), facts=facts
     )
-    job = _job(module, located, options, ptx_version)
-    with timer.step("back end"):
-        outcome = _run_back_end(job, child)
-    timer.rows.extend((f"  {stage.name}", stage.seconds) for stage in outcome.stages)
-    return job, outcome
 
 
 def needs_native(options: Options) -> bool:
@@ -312,6 +304,25 @@ def _compares_unsigned(op: Operation) -> bool:
     type_ = op.operands[0].type
     assert isinstance(type_, DescriptorType)
     return type_.element.name.startswith("i") and not type_.is_signed
+
+
+def _examine(
+    module: Module, unit: Unit, timer: Timer, warnings: list[Diagnostic]
+) -> dict[str, Any]:
+    """Decide the bounds of all accesses. Raises the faults, with the rows of all as `facts`."""
+    from teenyc import passes
+    from teenyc.bounds.report import Refuted, examine
+    from teenyc.passes.descriptors import lower_descriptors
+
+    with timer.step("bounds"), _our_bug("deciding bounds", lambda: ("the passes", module)):
+        lower_descriptors(module)
+        passes.run(module)
+        faults, facts = examine(module, unit.file)
+        if faults:
+            refuted = Refuted(*warnings, *faults)
+            refuted.facts = facts
+            raise refuted
+    return facts
 
 
 @contextmanager

@@ -42,6 +42,7 @@ usage: teenyc UNIT [options]     compile one unit (`-` reads it from standard in
   -o FOLDER              where the files go (default: here)
   --check                stop after the checks, write nothing
   --strict               with --check: warn where a value is cast and the text does not say so
+  --bounds               with --check: prove that accesses stay inside of the declared extents
   --error-format FORMAT  human, json, github or concise
   --print-after PASS     print the IR after a pass (`all` for each) on standard error
   --time-passes          print what each stage took on standard error
@@ -60,6 +61,7 @@ _OPTIONS = {
     "--out-dir": ("output", True),
     "--check": ("check", False),
     "--strict": ("strict", False),
+    "--bounds": ("bounds", False),
     "--error-format": ("error_format", True),
     "--print-after": ("print_after", True),
     "--time-passes": ("time_passes", False),
@@ -107,6 +109,7 @@ class Options(NamedTuple):
     locations: bool = False
     overflow_checks: bool = False
     strict: bool = False
+    bounds: bool = False
 
     def to_arguments(self) -> list[str]:
         """The arguments of `teenyc` that give these options."""
@@ -138,6 +141,7 @@ class Command(NamedTuple):
     output: str = "."
     check: bool = False
     strict: bool = False
+    bounds: bool = False
     error_format: str = "human"
     print_after: tuple[str, ...] = ()
     time_passes: bool = False
@@ -196,8 +200,9 @@ def compile_options(command: Command) -> Options:
         given_switch = codegen.get(name, "off")
         _require_one_of(f"-C {name}", given_switch, tuple(_SWITCHES))
         switches[name] = _SWITCHES[given_switch]
-    if command.strict and not command.check:
-        raise UsageError("`--strict` belongs to `--check`")
+    for name in ("strict", "bounds"):
+        if getattr(command, name) and not command.check:
+            raise UsageError(f"`--{name}` belongs to `--check`")
     return Options(
         target=target,
         emit=tuple(kind for kind in STAGES if kind in kinds) or (_DEFAULT_EMIT[target.kind],),
@@ -210,6 +215,7 @@ def compile_options(command: Command) -> Options:
         locations=switches["locations"],
         overflow_checks=switches["overflow-checks"],
         strict=command.strict,
+        bounds=command.bounds,
     )
 
 

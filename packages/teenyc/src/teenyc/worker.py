@@ -126,7 +126,8 @@ class Worker:
         files = {} if asked.check else output.write_result(result, asked.target, command.output)
         timings = {name.strip(): round(seconds * 1e3, 2) for name, seconds in result.timings}
         warnings = [diagnostic.to_json() for diagnostic in result.warnings]
-        return {"status": OK, "diagnostics": warnings, "files": files, "timings": timings}
+        answer = {"status": OK, "diagnostics": warnings, "files": files, "timings": timings}
+        return {**answer, "facts": result.facts} if result.facts else answer
 
     def _take_spare(self, asked: Options) -> Child | None:
         """The waiting process; one that a fault left unused stays for the next request."""
@@ -164,4 +165,6 @@ def _parse_arguments(arguments: list[str]) -> Command:
 
 def _refusal(identity: object, status: int, error: TeenyError) -> dict[str, Any]:
     rows = [diagnostic.to_json() for diagnostic in error.diagnostics]
-    return {"id": identity, "status": status, "diagnostics": rows, "files": {}, "timings": {}}
+    answer = {"id": identity, "status": status, "diagnostics": rows, "files": {}, "timings": {}}
+    facts = getattr(error, "facts", None)
+    return {**answer, "facts": facts} if facts else answer

@@ -14,10 +14,14 @@ from teeny_macros.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Mapping
 
     from teeny_compiler.toolchain import Toolchain
     from teeny_macros.instance import KernelInstance
     from teeny_macros.target import Target
+
+    # By kernel and parameter, for kernels that declare none.
+    Extents = Mapping[str, Mapping[str, str]]
 
 _USAGE = 2
 
@@ -32,8 +36,15 @@ class Answer(NamedTuple):
 class FrontEnd:
     """Checks instances for one target; ends its process when it is closed."""
 
-    def __init__(self, toolchain: Toolchain, target: Target, options: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        toolchain: Toolchain,
+        target: Target,
+        options: tuple[str, ...] = (),
+        extents: Extents | None = None,
+    ) -> None:
         self._toolchain = toolchain
+        self._extents = extents or {}
         self._options = ("--check", *target_arguments(target), *options)
         self._process: subprocess.Popen[bytes] | None = None
         self._stderr: IO[bytes] | None = None
@@ -50,8 +61,12 @@ class FrontEnd:
         from teeny_triton.triton_lang import TRITON, TRITON_SHA
 
         text = None if self._sent else TRITON
-        unit = instance.unit(text, TRITON_SHA).render()
-        answer = self._ask({"args": list(self._options), "unit": unit}, instance.name)
+        kernel = instance.definition
+        extents: dict[str, str] = {}
+        if kernel is not None and "--bounds" in self._options:
+            extents = {**kernel.extents, **self._extents.get(kernel.name, {})}
+        unit = instance.checked_unit(text, TRITON_SHA, extents)
+        answer = self._ask({"args": list(self._options), "unit": unit.render()}, instance.name)
         self._sent = True
         faults = tuple(Diagnostic.from_json(row) for row in answer["diagnostics"])
         if int(answer["status"]) == _USAGE:

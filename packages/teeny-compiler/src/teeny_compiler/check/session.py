@@ -30,11 +30,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from teeny_compiler.check.evaluate import Evaluator
+    from teeny_compiler.check.frontend import Extents
     from teeny_compiler.check.modules import StaticModule
     from teeny_compiler.toolchain import Toolchain
     from teeny_macros.target import Target
 
 # Faults of values that were only assumed say nothing of the kernel.
+_REFUTED = frozenset({"E0513", "E0514", "E0515"})
 _OF_ASSUMPTIONS = frozenset({"E0408", "E0404", "E0108"})
 
 
@@ -202,7 +204,13 @@ class Session:
     # --- checking instances -----------------------------------------------------------------------
 
     def check(
-        self, toolchain: Toolchain, target: Target, options: tuple[str, ...], *, strict: bool
+        self,
+        toolchain: Toolchain,
+        target: Target,
+        options: tuple[str, ...],
+        *,
+        strict: bool,
+        extents: Extents | None = None,
     ) -> None:
         """Check every request, and every kernel that nothing asks for."""
         whole = {one.kernel.captured: self.is_whole(one.kernel) for one in self.kernels}
@@ -216,7 +224,7 @@ class Session:
                 self.requests.append(
                     Request(kernel, {}, known, unsure, kernel.launch_options, None)
                 )
-        front = FrontEnd(toolchain, target, options)
+        front = FrontEnd(toolchain, target, options, extents)
         checked: dict[str, Answer] = {}
         try:
             for request in self.requests:
@@ -279,9 +287,12 @@ class Session:
             answer = checked[instance.id]
             file = f"{instance.name}.py"
             faults = [reports.map_to_user(f, file, instance.source_map) for f in answer.faults]
-            errors = [fault for fault in faults if fault.severity != WARNING]
+            refuted = [fault for fault in faults if fault.code in _REFUTED]
+            errors = [f for f in faults if f.severity != WARNING and f not in refuted]
             if not errors:
-                for fault in faults if strict or not choice.assumed else ():
+                for fault in refuted:
+                    self._explain(fault, request, choice, is_first=True)
+                for fault in faults if strict or not choice.assumed else refuted:
                     self.add(fault)
                 self._note_bounds(choice, answer.facts)
                 return

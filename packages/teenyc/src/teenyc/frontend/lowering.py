@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 _ATTRIBUTES = (
     *("num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion"),
-    *("launch_pdl", "launch_cooperative_grid"),
+    *("launch_pdl", "launch_cooperative_grid", "extents"),
 )
 _HINTS = {"divisible_by_16": ("tt.divisibility", 16)}
 
