@@ -215,9 +215,19 @@ def test_what_is_no_plain_function_is_refused(module: Module, text: str, code: s
 
 def test_a_refusal_points_at_the_function(module: Module) -> None:
     error = refusal(lambda: module(f"x = 1\n@kernel\nasync def k(out, x):\n{BODY}"))
+    assert underlined(error) == "def k"
+    error = refusal(lambda: module(f"@kernel\ndef k(\n    out,\n    **rest\n):\n{BODY}"))
+    assert underlined(error) == "**rest"
+    error = refusal(lambda: module(f"@kernel\ndef k(out, stream):\n{BODY}"))
+    assert underlined(error) == "stream"
+
+
+def underlined(error: TeenyError) -> str:
+    """What the place of a refusal underlines."""
     span = error.diagnostics[0].span
     assert span is not None
-    assert Path(span.file).read_text(encoding="utf-8").split("\n")[span.line - 1] == "@kernel"
+    line = Path(span.file).read_text(encoding="utf-8").split("\n")[span.line - 1]
+    return line[span.column - 1 : span.end_column - 1]
 
 
 def test_a_function_whose_first_parameter_is_called_self_is_a_kernel(module: Module) -> None:

@@ -145,36 +145,58 @@ def _not_a_function(value: Any) -> TeenyError:
     return error.help("put the decorator directly on the function: `@kernel` above `def`")
 
 
-def _place(function: types.FunctionType) -> Span:
-    return Span.point(function.__code__.co_filename, function.__code__.co_firstlineno)
+def _place(function: types.FunctionType, part: str = "") -> Span:
+    """`def name`, or the parameter `part` behind it; the first line where the text is not there."""
+    import re
+    from linecache import getlines
+
+    code = function.__code__
+    file, first = code.co_filename, code.co_firstlineno
+    wanted = rf"\bdef\s+{re.escape(code.co_name)}\b"
+    for number, text in enumerate(getlines(file)[first - 1 :], first):
+        found = re.search(wanted, text)
+        if found is None:
+            continue
+        span = Span(file, number, found.start() + 1, number, found.end() + 1)
+        if not part:
+            return span
+        wanted, part = rf"(?<!\w)\*{{0,2}}{re.escape(part)}\b", ""
+        found = re.search(wanted, text[found.end() :])
+        if found is not None:
+            start = span.end_column + found.start()
+            return Span(file, number, start, number, start + found.end() - found.start())
+    return Span.point(file, first)
 
 
 def _refuse_kinds(function: types.FunctionType, *, is_kernel: bool) -> None:
     code = function.__code__
-    name, place, flags = code.co_name, _place(function), code.co_flags
+    name, flags = code.co_name, code.co_flags
     if name == "<lambda>":
-        raise E0002.at(place).help("write it as a function with `def`")
+        raise E0002.at(_place(function)).help("write it as a function with `def`")
     if flags & (_COROUTINE | _ASYNC_GENERATOR):
-        raise E0003.at(place, name=name).help(
+        raise E0003.at(_place(function), name=name).help(
             "kernels run on a device and await nothing; drop `async`"
         )
     if flags & _GENERATOR:
-        raise E0004.at(place, name=name).help("a kernel yields nothing; store the values instead")
+        raise E0004.at(_place(function), name=name).help(
+            "a kernel yields nothing; store the values instead"
+        )
     receiver = code.co_varnames[0] if code.co_argcount else ""
     owner = function.__qualname__.rpartition(".")[0]
     in_class = bool(owner) and not owner.endswith("<locals>")
     if receiver in ("self", "cls") and in_class:
-        raise E0005.at(place, name=name, receiver=receiver).help(
+        raise E0005.at(_place(function), name=name, receiver=receiver).help(
             "a kernel has no object; make it a static method and pass what it needs as parameters"
         )
     if not is_kernel:
         return
     if flags & (_VARARGS | _VARKEYWORDS):
-        raise E0008.at(place, name=name).help("name each parameter")
+        given = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
+        raise E0008.at(_place(function, given), name=name).help("name each parameter")
     count = code.co_argcount + code.co_kwonlyargcount
     for parameter in code.co_varnames[:count]:
         if parameter in RESERVED:
-            raise E0009.at(place, name=parameter).help(
+            raise E0009.at(_place(function, parameter), name=parameter).help(
                 f"choose another name; `{parameter}=` belongs to the launch"
             )
 

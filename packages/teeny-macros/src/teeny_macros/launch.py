@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from teeny_macros import binding, devices, env
 from teeny_macros.binding import Array, Number
-from teeny_macros.codes import E1010, E1012, E1014, E1015, E1016, E1017, E1019, E1020, E1021
+from teeny_macros.codes import E1007, E1010, E1012, E1014, E1015, E1016, E1017, E1019, E1020, E1021
 from teeny_macros.descriptor import Described, check, expanded
 from teeny_macros.hot import Home
 from teeny_macros.locks import Lock
@@ -271,7 +271,14 @@ class LaunchSite:
         inner, dtype = getattr(value, "array", None), getattr(value, "dtype", None)
         info = devices.describe(inner) if inner is not None else None
         if info is None or not isinstance(dtype, str):
-            found = f"a `{type(value).__qualname__}`"
+            parameter, found = self.parameters[at], f"a `{type(value).__qualname__}`"
+            if parameter.kind == "scalar" and parameter.variable is None:
+                raise E1007.error(
+                    name=parameter.name,
+                    kernel=self.name,
+                    wanted=f"`{parameter.dtype}`",
+                    found=found,
+                ).help("pass a Python number")
             raise E1014.error(name=self.parameters[at].name, kernel=self.name, found=found).help(
                 "pass a NumPy array, a device's buffer, or an array with `__dlpack__`"
             )

@@ -61,6 +61,9 @@ class Given(NamedTuple):
     block: tuple[int, ...] = ()
 
 
+_LONGEST_SHOWN = 60  # characters of a value in a message
+
+
 class Type(NamedTuple):
     """The type of a run-time parameter: `Ptr[f32]` is a pointer, `f32` a scalar.
 
@@ -327,8 +330,11 @@ def checked_constant(kernel: str, parameter: Parameter, value: Any) -> Any:
         "str": isinstance(value, str),
     }
     if wanted is not None and value is not None and not fits.get(wanted, True):
+        shown = f"{value!r}"
+        if len(shown) > _LONGEST_SHOWN or "\n" in shown:  # an array, say
+            shown = f"a `{type(value).__qualname__}`"  # pyright: ignore[reportUnknownMemberType]
         raise E1007.error(
-            name=parameter.name, kernel=kernel, wanted=f"`Const[{wanted}]`", found=f"{value!r}"
+            name=parameter.name, kernel=kernel, wanted=f"`Const[{wanted}]`", found=shown
         ).help(f"pass a Python {wanted}")
     if isinstance(value, SourceFunction) or literal_text(value, str) is not None:
         return value

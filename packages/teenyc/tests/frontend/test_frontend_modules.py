@@ -21,6 +21,7 @@ from teenyc.frontend.parser import Source, parse_text
 from teenyc.frontend.scope import MISSING, Class, DslScope, EnumClass, Unevaluated, assigned_names
 from teenyc.frontend.signature import Argument, Function, bind, parse_parameters
 from teenyc.ir.core import Location
+from teenyc.ir.printer import print_module
 from teenyc.types import DTYPES
 
 if TYPE_CHECKING:
@@ -418,6 +419,23 @@ def test_what_modules_of_a_unit_cannot_hold(text: str, code: str, unit_of: MakeU
     with pytest.raises(CompileError) as caught:
         lower_unit(unit_of(kernel))
     assert caught.value.code == code
+
+
+def test_a_module_of_the_unit_has_a_name_of_its_own(unit_of: MakeUnit) -> None:
+    library = f"{HEAD}EPS = 0.5\ndef twice(x):\n    return x * 2 + EPS\n"
+    kernel = (
+        f"{HEAD}import m0 as lib\n"
+        "def k(x_ptr: Ptr[f32]):\n    tl.store(x_ptr, lib.twice(lib.EPS))\n{rest}"
+    )
+    modules = (("m0", library),)
+    assert print_module(lower_unit(unit_of(kernel.format(rest=""), modules=modules)))
+    for rest, code, said in (
+        ("    tl.store(x_ptr, lib.EPSILON)\n", "E0202", "`lib` has no attribute `EPSILON`"),
+        ("    tl.store(x_ptr, lib)\n", "E0110", "`lib` is a module, not a value"),
+    ):
+        (fault,) = faults(unit_of(kernel.format(rest=rest), modules=modules))
+        assert (fault.code, fault.message) == (code, said)
+        assert fault.helps
 
 
 def test_annotated_literals_of_a_module_are_found(unit_of: MakeUnit) -> None:

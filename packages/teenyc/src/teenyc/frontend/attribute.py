@@ -15,6 +15,7 @@ from teenyc.frontend.scope import (
     DTypeMethod,
     EnumClass,
     Namespace,
+    UnitNamespace,
     dsl_attribute,
 )
 from teenyc.frontend.suggest import suggest
@@ -63,12 +64,16 @@ def _owner(owner: Any) -> str:
         return f"a value of type {owner.describe()}"
     if isinstance(owner, Namespace):
         return f"module `{owner.name}`"
+    if isinstance(owner, UnitNamespace):
+        return f"`{owner.name}`"
     return f"enumeration `{owner.name}`" if isinstance(owner, EnumClass) else plain(owner)
 
 
 def _attributes(context: Context, owner: Any) -> list[str]:
     if isinstance(owner, Namespace):
         return context.library.dsl.names()
+    if isinstance(owner, UnitNamespace):
+        return owner.scope.names()
     if isinstance(owner, EnumClass):
         return list(owner.members)
     if isinstance(owner, (Descriptor, BlockPointer)):
@@ -109,6 +114,9 @@ def attribute(context: Context, node: ast.Attribute, owner: Any) -> Any:
     name = node.attr
     if isinstance(owner, Namespace):
         found = dsl_attribute(context.library, name)
+        return found if found is MISSING else context.settle(found, name)
+    if isinstance(owner, UnitNamespace):
+        found = owner.scope.lookup(name)
         return found if found is MISSING else context.settle(found, name)
     if isinstance(owner, EnumClass):
         member = owner.member(name)

@@ -15,6 +15,7 @@ from teenyc.frontend.scope import (
     EnumClass,
     Namespace,
     TypeVariable,
+    UnitNamespace,
 )
 from teenyc.frontend.signature import Argument, Function
 from teenyc.ops import semantics
@@ -32,6 +33,7 @@ _KINDS: dict[type, str] = {
     BoundMethod: "a method",
     DTypeMethod: "a method",
     Namespace: "a module",
+    UnitNamespace: "a module",
     EnumClass: "an enumeration",
     TypeVariable: "a type variable",
 }

@@ -22,6 +22,7 @@ _BY_CODE = {
     "E0107": "give parts of the expression names of their own",
     "E0108": "loop with `range` or `tl.range`, which run on the device",
     "E0109": "compute it on the host, and pass it as a `Const` parameter",
+    "E0110": "use what it stands for: call a function, take a part of a module",
     "E0199": "leave it out, or write it with the operations that there are",
     "E0201": "define or import it in the file of the kernel, or pass it as an argument",
     "E0202": "the page of operations lists functions and methods",

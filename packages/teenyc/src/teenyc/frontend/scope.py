@@ -60,6 +60,16 @@ class Namespace(Symbol):
     """The DSL module, or a dotted part of it such as `tl.math`."""
 
 
+class UnitNamespace(Symbol):
+    """A module of the unit under a name of its own: a captured module or class, for its parts."""
+
+    __slots__ = ("scope",)
+
+    def __init__(self, name: str, scope: ModuleScope) -> None:
+        super().__init__(name)
+        self.scope = scope
+
+
 class Class(Symbol):
     """A class that is only good for annotations and `isinstance`: `Tensor`, `Ptr`, `int`."""
 
@@ -273,6 +283,9 @@ class ModuleScope:
         if isinstance(binding, ast.alias):
             if binding.name.partition(".")[0] == DSL_MODULE:
                 return Namespace(DSL_MODULE)
+            scope = self.library.scope(binding.name)
+            if scope is not None:
+                return UnitNamespace(name, scope)
             raise E0213.at(self.source.span(binding), module=binding.name)
         if isinstance(binding, tuple):
             module, alias = binding
