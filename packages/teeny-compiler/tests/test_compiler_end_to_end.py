@@ -246,3 +246,33 @@ def test_kernel_with_nothing_to_fix_is_its_own_instance(
     spec.loader.exec_module(module)
     made = compile_kernel(module.double, Target.interpret())
     assert made.path == compile_kernel(module.double.instantiate(), Target.interpret()).path
+
+
+_PARTS = """
+import math
+import teeny_triton as tl
+from teeny_macros import kernel
+from teeny_triton import Ptr, f32
+
+class Config:
+    SCALE = 3
+
+@kernel
+def k(x_ptr: Ptr[f32]):
+    tl.store(x_ptr, math.pi)
+    tl.store(x_ptr + 1, Config.SCALE)
+"""
+
+
+def test_parts_of_modules_and_classes_are_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "parts_of_modules.py").write_text(_PARTS, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import importlib
+
+    module = importlib.import_module("parts_of_modules")
+    monkeypatch.delitem(sys.modules, "parts_of_modules")
+    mlir = compile_kernel(module.k.instantiate(), Target.interpret()).stages["mlir"].read_text()
+    assert "3.14159274" in mlir
+    assert "3.0" in mlir or "3.000000e+00" in mlir or "3 : i32" in mlir
