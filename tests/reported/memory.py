@@ -67,7 +67,7 @@ def nibbles_of_a_masked_row_keep_their_sign() -> Cases:
     )
 
 
-def _rows(x: np.ndarray, shift: int) -> np.ndarray:  # type: ignore[type-arg]
+def _rows(x: np.ndarray, shift: int) -> np.ndarray:
     wanted = np.zeros_like(x)
     for row in range(4):
         start = 1185 * row + shift
