@@ -325,12 +325,15 @@ def _read_artifact(entry: Entry, instance: Instance, target: Target) -> Artifact
     stages = {stage: entry.folder / name for stage, name in stage_files(entry.files).items()}
     try:
         name = next(name for name in entry.files if name.endswith(METADATA_SUFFIX))
-        metadata = Metadata.from_json(json.loads((entry.folder / name).read_bytes()))
+        metadata = Metadata.from_json(json.loads(entry.read(name)))
         path = stages[LOADED[target.kind]]
+        content = entry.read(path.name)
     except (OSError, StopIteration, ValueError, KeyError, TypeError, TeenyError) as error:
         log.debug(f"{entry.folder} counts as absent: {error!r}")
         return None
-    return Artifact(path, metadata, target, stages=stages, source_map=instance.source_map)
+    return Artifact(
+        path, metadata, target, stages=stages, source_map=instance.source_map, content=content
+    )
 
 
 def _instance_of(given: Instance | Instantiable) -> Instance:

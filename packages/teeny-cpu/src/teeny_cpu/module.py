@@ -44,7 +44,7 @@ class Program:
                 "compile it for `Target.cpu()`"
             )
         try:
-            data = artifact.path.read_bytes()
+            data = artifact.read_bytes()
         except OSError as error:
             raise (
                 E1119.error(kernel=metadata.kernel, reason="it cannot be read")

@@ -279,7 +279,7 @@ def _load(device: Device, artifact: Artifact) -> Any:
 
 def _image(device: Device, artifact: Artifact) -> bytes:
     try:
-        data = artifact.path.read_bytes()
+        data = artifact.read_bytes()
     except OSError as error:
         raise (
             E1055.error(kernel=artifact.metadata.kernel, reason="its file cannot be read")

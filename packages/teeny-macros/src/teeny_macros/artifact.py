@@ -106,10 +106,11 @@ class Artifact(os.PathLike[str]):
 
     `source_map` leads from canonical positions to the files of *this* process; it is not part of
     the file. `side_folder` is where a device may keep what it makes of the file, or None: it may
-    be absent or unwritable, and what is put there may vanish at any time.
+    be absent or unwritable, and what is put there may vanish at any time. `content` is what the
+    file held when it was checked: what is loaded is that, whatever became of the file since.
     """
 
-    __slots__ = ("metadata", "path", "side_folder", "source_map", "stages", "target")
+    __slots__ = ("content", "metadata", "path", "side_folder", "source_map", "stages", "target")
 
     def __init__(
         self,
@@ -120,6 +121,7 @@ class Artifact(os.PathLike[str]):
         stages: Mapping[str, Path] | None = None,
         source_map: SourceMap | None = None,
         side_folder: Path | None = None,
+        content: bytes | None = None,
     ) -> None:
         self.path = path
         self.metadata = metadata
@@ -127,13 +129,18 @@ class Artifact(os.PathLike[str]):
         self.stages = dict(stages or {})
         self.source_map = source_map
         self.side_folder = side_folder
+        self.content = content
 
     def __fspath__(self) -> str:
         return os.fspath(self.path)
 
+    def read_bytes(self) -> bytes:
+        """What the file holds, or held when it was checked. Raises OSError where it is gone."""
+        return self.path.read_bytes() if self.content is None else self.content
+
     def read_text(self) -> str:
-        """The text of the file (PTX or MLIR)."""
-        return self.path.read_text(encoding="utf-8")
+        """The same as text (PTX or MLIR)."""
+        return self.read_bytes().decode("utf-8")
 
     def __repr__(self) -> str:
         return f"Artifact({os.fspath(self.path)!r}, {self.target})"

@@ -219,7 +219,7 @@ def _code(
     }
     if assemble is not None and artifact.target.kind == "cuda":
         kept["cubin"] = keep(assemble(artifact), SUFFIXES["cubin"])
-    file = keep(artifact.path.read_bytes(), artifact.path.suffix)
+    file = keep(artifact.read_bytes(), artifact.path.suffix)
     return CodeRow(file, json.loads(json.dumps(artifact.metadata.to_json())), kept)
 
 

@@ -113,7 +113,7 @@ def pack(entry: Entry) -> bytes:
     names = sorted(entry.files)
     manifest = {**entry.manifest, "digest": store.digest(canonical_json(entry.manifest))}
     parts = [_MAGIC, json.dumps(manifest).encode(), b"\n"]
-    return b"".join(parts + [(entry.folder / name).read_bytes() for name in names])
+    return b"".join(parts + [entry.read(name) for name in names])
 
 
 def unpack(content: bytes, key: str) -> Blob | None:

@@ -30,6 +30,7 @@ MANIFEST = "manifest.json"
 ASIDE = ".tmp"
 _SHARD = 2  # hexadecimal digits
 _SECONDS_UNTIL_STALE = 24 * 3600
+_SECONDS_AFTER_DEATH = 3600  # another machine, or container, may have our name
 
 # Network file systems report these for a file that another machine just replaced, or for a moment.
 _PASSING = frozenset(
@@ -54,6 +55,11 @@ class Entry(NamedTuple):
     folder: Path
     files: tuple[str, ...]
     manifest: Mapping[str, Any]
+    contents: Mapping[str, bytes] | None = None
+
+    def read(self, name: str) -> bytes:
+        """What a file held when its digest was checked; raises OSError where nothing was read."""
+        return (self.folder / name).read_bytes() if self.contents is None else self.contents[name]
 
 
 class DamagedEntryError(Exception):
@@ -113,7 +119,8 @@ class Cache:
         differ. When the entry cannot be written, its files are served from `work` until this
         process ends.
         """
-        manifest = _manifest(key, inputs, work, seconds)
+        contents = _contents(work)
+        manifest = _manifest(key, inputs, contents, seconds)
         try:
             _write_manifest(work, manifest)
             self._put(key, work, manifest, replace=replace)
@@ -127,7 +134,7 @@ class Cache:
         self._warn_unkept(reason)
         where = work if os.path.isdir(work) else self.folder(key)
         _keep_until_exit(self.root, key, where)
-        return Entry(Path(where), tuple(sorted(manifest["files"])), manifest)
+        return Entry(Path(where), tuple(sorted(contents)), manifest, contents)
 
     def adopt(
         self, key: str, manifest: Mapping[str, Any], files: Mapping[str, bytes]
@@ -247,8 +254,7 @@ class Cache:
                 stale = [
                     entry.path
                     for entry in entries
-                    if now - entry.stat(follow_symlinks=False).st_mtime > _SECONDS_UNTIL_STALE
-                    and not _is_worked_in(entry.name)
+                    if now - entry.stat(follow_symlinks=False).st_mtime > _patience(entry.name)
                 ]
         except OSError:
             return
@@ -287,6 +293,7 @@ def _read(folder: str, key: str) -> Entry:
         raise DamagedEntryError(f"it has schema {schema}, and this version reads {SCHEMA}")
     if said != digest(canonical_json(manifest)) or manifest["key"] != key:
         raise DamagedEntryError("its manifest has changed")
+    contents: dict[str, bytes] = {}
     for name, facts in names.items():
         try:
             with open(os.path.join(folder, name), "rb") as file:
@@ -295,7 +302,8 @@ def _read(folder: str, key: str) -> Entry:
             raise DamagedEntryError(f"`{name}` is missing") from None
         if len(content) != facts["size"] or digest(content) != facts["sha256"]:
             raise DamagedEntryError(f"`{name}` has changed")
-    return Entry(Path(folder), tuple(names), manifest)
+        contents[name] = content
+    return Entry(Path(folder), tuple(names), manifest, contents)
 
 
 def _kernel_of(folder: str) -> str:
@@ -347,12 +355,21 @@ def _keep_until_exit(root: str, key: str, folder: str) -> None:
 # --- files ----------------------------------------------------------------------------------------
 
 
-def _manifest(key: str, inputs: Inputs, work: str, seconds: float) -> dict[str, Any]:
-    files: dict[str, dict[str, object]] = {}
+def _contents(work: str) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
     for name in sorted(os.listdir(work)):
         with open(os.path.join(work, name), "rb") as file:
-            content = file.read()
-        files[name] = {"size": len(content), "sha256": digest(content)}
+            found[name] = file.read()
+    return found
+
+
+def _manifest(
+    key: str, inputs: Inputs, contents: Mapping[str, bytes], seconds: float
+) -> dict[str, Any]:
+    files = {
+        name: {"size": len(content), "sha256": digest(content)}
+        for name, content in contents.items()
+    }
     return {
         "schema": SCHEMA,
         "key": key,
@@ -381,19 +398,22 @@ def _make_folder(parent: str) -> str:
     return path
 
 
-def _is_worked_in(name: str) -> bool:
-    """Whether a folder is of a process of this machine that still runs: clocks may jump."""
+def _patience(name: str) -> float:
+    """After how many seconds a folder to work in is given up: never while its process runs.
+
+    Clocks may jump.
+    """
     machine, _, rest = name.partition("-")
     pid = rest.partition("-")[0]
     if os.name != "posix" or machine != _machine() or not pid.isdecimal():
-        return False
+        return _SECONDS_UNTIL_STALE
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:
-        return False
+        return _SECONDS_AFTER_DEATH
     except (OSError, OverflowError):
         pass  # it is another user's
-    return True
+    return float("inf")
 
 
 def _machine() -> str:
