@@ -1,5 +1,9 @@
 # The public functions, for type checkers. Written by genindex.py.
 
+from teeny_kernels.activation.exponential import celu as celu
+from teeny_kernels.activation.exponential import celu_backward as celu_backward
+from teeny_kernels.activation.exponential import elu as elu
+from teeny_kernels.activation.exponential import elu_backward as elu_backward
 from teeny_kernels.activation.gelu import gelu as gelu
 from teeny_kernels.activation.gelu import gelu_backward as gelu_backward
 from teeny_kernels.activation.piecewise import hardshrink as hardshrink
@@ -15,12 +19,16 @@ from teeny_kernels.activation.piecewise import leaky_relu_backward as leaky_relu
 from teeny_kernels.activation.softmax import log_softmax as log_softmax
 from teeny_kernels.activation.softmax import log_softmax_backward as log_softmax_backward
 from teeny_kernels.activation.softmax import log_softmax_reference as log_softmax_reference
+from teeny_kernels.activation.exponential import logsigmoid as logsigmoid
+from teeny_kernels.activation.exponential import logsigmoid_backward as logsigmoid_backward
 from teeny_kernels.activation.smooth import mish as mish
 from teeny_kernels.activation.smooth import mish_backward as mish_backward
 from teeny_kernels.activation.piecewise import relu as relu
 from teeny_kernels.activation.piecewise import relu6 as relu6
 from teeny_kernels.activation.piecewise import relu6_backward as relu6_backward
 from teeny_kernels.activation.piecewise import relu_backward as relu_backward
+from teeny_kernels.activation.exponential import selu as selu
+from teeny_kernels.activation.exponential import selu_backward as selu_backward
 from teeny_kernels.activation.piecewise import shrink as shrink
 from teeny_kernels.activation.piecewise import shrink_backward as shrink_backward
 from teeny_kernels.activation.smooth import sigmoid as sigmoid
@@ -30,6 +38,8 @@ from teeny_kernels.activation.smooth import silu_backward as silu_backward
 from teeny_kernels.activation.softmax import softmax as softmax
 from teeny_kernels.activation.softmax import softmax_backward as softmax_backward
 from teeny_kernels.activation.softmax import softmax_reference as softmax_reference
+from teeny_kernels.activation.exponential import softplus as softplus
+from teeny_kernels.activation.exponential import softplus_backward as softplus_backward
 from teeny_kernels.activation.piecewise import softshrink as softshrink
 from teeny_kernels.activation.piecewise import softshrink_backward as softshrink_backward
 from teeny_kernels.activation.smooth import softsign as softsign
@@ -48,6 +58,10 @@ from teeny_kernels.activation.piecewise import thresholded_relu_backward as thre
 __version__: str
 __all__ = [
     "__version__",
+    "celu",
+    "celu_backward",
+    "elu",
+    "elu_backward",
     "gelu",
     "gelu_backward",
     "hardshrink",
@@ -63,12 +77,16 @@ __all__ = [
     "log_softmax",
     "log_softmax_backward",
     "log_softmax_reference",
+    "logsigmoid",
+    "logsigmoid_backward",
     "mish",
     "mish_backward",
     "relu",
     "relu6",
     "relu6_backward",
     "relu_backward",
+    "selu",
+    "selu_backward",
     "shrink",
     "shrink_backward",
     "sigmoid",
@@ -78,6 +96,8 @@ __all__ = [
     "softmax",
     "softmax_backward",
     "softmax_reference",
+    "softplus",
+    "softplus_backward",
     "softshrink",
     "softshrink_backward",
     "softsign",

@@ -66,6 +66,7 @@ class KernelSpec:
         name: what the function is called, `teeny_kernels.<name>`.
         family: the group that pages list it in.
         function: the operation on arrays: `function(*arrays, **options)`.
+        call: `function` for arguments that are not `(*arrays, **options)` in this order.
         kernels: from plain to fast.
         formula: as text, with the shapes of what it names.
         source: where the formula stands.
@@ -119,3 +120,8 @@ class KernelSpec:
     peers: Mapping[str, Callable[..., Any]] = field(default_factory=dict[str, Any])
     exact: bool | str = True
     torch_error: float = 0.0
+    call: Callable[..., Any] | None = None
+
+    def run(self, *arrays: Any, **options: Any) -> Any:
+        """The operation on the arrays of a case."""
+        return (self.call or self.function)(*arrays, **options)

@@ -137,7 +137,7 @@ def check_forward(
     """The forward against the NumPy reference; inputs unchanged; a second run bit-equal."""
     arrays = inputs(spec, case, dtype)
     placed = [place(array) for array in arrays]
-    found = [host(own) for own in tupled(spec.function(*placed, **case.options))]
+    found = [host(own) for own in tupled(spec.run(*placed, **case.options))]
     plain = [as_f64(array) for array in arrays]
     with np.errstate(all="ignore"):
         wanted = tupled(spec.reference(*plain, **case.options))
@@ -152,7 +152,7 @@ def check_forward(
         if not same_bits(array, host(own)):
             wrong.append(f"{told(case)} {dtype}: an input was changed")
     if spec.exact is True:
-        again = [host(own) for own in tupled(spec.function(*placed, **case.options))]
+        again = [host(own) for own in tupled(spec.run(*placed, **case.options))]
         if not all(map(same_bits, found, again)):
             wrong.append(f"{told(case)} {dtype}: a second run gave other bits")
     return wrong
@@ -165,7 +165,7 @@ def gradients_of(
     assert spec.backward is not None
     arrays = inputs(spec, case, dtype)
     placed = [place(array) for array in arrays]
-    outputs = tupled(spec.function(*placed, **case.options))
+    outputs = tupled(spec.run(*placed, **case.options))
     rng = seeded("gradient", spec.name, case.shapes, dtype)
     incoming = [
         as_dtype(np.asarray(rng.standard_normal(tuple(own.shape))), dtype) for own in outputs
@@ -209,7 +209,6 @@ def check_numerically(spec: KernelSpec, case: Case) -> list[str]:
         return []
     incoming, arrays, found = gradients_of(spec, case, "f64", lambda x: x)
     rng = seeded("direction", spec.name, case.shapes)
-    step = 1e-6
     wrong: list[str] = []
     for place, own in zip(spec.differentiable, found, strict=True):
         direction = rng.standard_normal(arrays[place].shape)
@@ -217,13 +216,17 @@ def check_numerically(spec: KernelSpec, case: Case) -> list[str]:
         def along(t: float, place: int = place, direction: Any = direction) -> float:
             moved = list(arrays)
             moved[place] = np.array(arrays[place] + t * direction, order="C")
-            results = tupled(spec.function(*moved, **case.options))
+            results = tupled(spec.run(*moved, **case.options))
             return float(sum(np.sum(g * r) for g, r in zip(incoming, results, strict=True)))
 
-        wanted = (along(step) - along(-step)) / (2 * step)
         value = float(np.sum(own * direction))
         scale = 1.0 + float(np.sum(np.abs(own * direction)))
-        if not abs(value - wanted) <= 2e-6 * scale:
+        # An element that crosses a corner or a jump in the longer step does not in the shorter.
+        for step in (1e-6, 1e-7):
+            wanted = (along(step) - along(-step)) / (2 * step)
+            if abs(value - wanted) <= 2e-6 * scale:
+                break
+        else:
             wrong.append(f"input {place} {told(case)}: {value!r} along a direction, not {wanted!r}")
     return wrong
 
@@ -233,7 +236,7 @@ def check_torch(spec: KernelSpec, case: Case, dtype: str, torch: Any) -> list[st
     if spec.torch is None:
         return []
     arrays = inputs(spec, case, dtype)
-    found = tupled(spec.function(*arrays, **case.options))
+    found = tupled(spec.run(*arrays, **case.options))
     plain = [as_f64(array) for array in arrays]
     tensors = [torch.from_numpy(np.array(array, order="C")) for array in plain]
     forward, backward = spec.tolerance, spec.backward_tolerance or spec.tolerance
@@ -283,11 +286,11 @@ def check_torch(spec: KernelSpec, case: Case, dtype: str, torch: Any) -> list[st
 def check_strided(spec: KernelSpec, case: Case, dtype: str = "f32") -> list[str]:
     """Inputs of other strides give the bits that contiguous ones give."""
     arrays = inputs(spec, case, dtype)
-    plain = [host(own) for own in tupled(spec.function(*arrays, **case.options))]
+    plain = [host(own) for own in tupled(spec.run(*arrays, **case.options))]
     wrong: list[str] = []
     for how in (spread, turned):
         moved = [how(array) for array in arrays]
-        found = [host(own) for own in tupled(spec.function(*moved, **case.options))]
+        found = [host(own) for own in tupled(spec.run(*moved, **case.options))]
         if not all(map(same_bits, plain, found)):
             wrong.append(f"{told(case)} {dtype}: other bits for inputs that are {how.__name__}")
     return wrong

@@ -146,7 +146,8 @@ def _magnitude(derivative: Callable[..., Any]) -> Callable[..., Sequence[Any]]:
     def magnitude(
         grads: Sequence[Any], arrays: Sequence[Any], options: Mapping[str, Any], _rounding: float
     ) -> Sequence[Any]:
-        slope = np.abs(derivative(arrays[0], **options))
+        with np.errstate(all="ignore"):
+            slope = np.abs(derivative(arrays[0], **options))
         return (np.abs(grads[0]) * np.maximum(slope, 1.0),)
 
     return magnitude
