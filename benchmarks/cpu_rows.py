@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from cpu_measure import Row, least, slowdown, speedup
 from layer_norm import layer_norm_forward
@@ -24,8 +25,9 @@ SIZES = {"64 K": 1 << 16, "1 M": 1 << 20, "16 M": 1 << 24}
 TYPES: dict[str, tuple[Any, Any]] = {
     "f32": (f32, np.float32),
     "f16": (f16, np.float16),
-    "bf16": (bf16, ml_dtypes.bfloat16),
 }
+if find_spec("ml_dtypes") is not None:
+    TYPES["bf16"] = (bf16, import_module("ml_dtypes").bfloat16)
 _random = np.random.default_rng(0)
 
 
@@ -111,6 +113,9 @@ def products() -> Iterator[Row]:
                 at_least=True, ours=mine, theirs=blas, note=note,
             )  # fmt: skip
     for dtype in ("f16", "bf16"):
+        if dtype not in TYPES:
+            print(f"  {dtype} not measured: ml_dtypes is not installed")
+            continue
         f32s, *_ = product(512, "f32", (64, 64, 32))
         ours, *_ = product(512, dtype, (64, 64, 32))
         yield slowdown(f"matmul 512 of {dtype} / of f32", ours, f32s, 1.3)
