@@ -89,10 +89,11 @@ def loading() -> Iterator[Row]:
         start = time.perf_counter()
         device.load(artifact)
         loaded.append(time.perf_counter() - start)
-    note = f"finding it in the cache {short(statistics.median(found))} more"
-    # The first of all makes LLVM's engine.
-    value = statistics.median(loaded[1:]) * 1e3
-    yield Row("load a cached kernel, median of 8", value, " ms", 1.0, note=note)
+    # The first of all makes LLVM's engine. An editable install is searched for changes each time.
+    times = [statistics.median(values[1:]) * 1e3 for values in (found, loaded)]
+    yield Row("load a cached kernel, median of 8", times[1], " ms", 1.0)
+    note = "an editable install takes 1.5 ms more: its sources may have changed"
+    yield Row("find it in the cache and load it", sum(times), " ms", 1.0, note=note)
 
 
 def launching() -> Iterator[Row]:
