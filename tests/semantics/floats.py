@@ -259,6 +259,8 @@ def functions_at_the_edges() -> Cases:
     yield values({"tl.sqrt(x)": wanted, "tl.sqrt_rn(x)": wanted}, x=x)
     yield values({"tl.rsqrt(x)": f32(INF, 0, NAN)}, x=f32(0, INF, -1))
     yield values({"tl.sigmoid(x)": f32(0, 1, 0.5, NAN)}, x=f32(-INF, INF, 0, NAN))
+    x = f32(20, 100, -100, INF, -INF, 0.0, -0.0, NAN)
+    yield values({"tl.math.tanh(x)": f32(1, 1, -1, 1, -1, 0.0, -0.0, NAN)}, x=x)
     yield values({"tl.erf(x)": f32(-1, 1, 0, NAN)}, x=f32(-INF, INF, 0, NAN))
 
 

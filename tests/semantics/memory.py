@@ -254,8 +254,10 @@ def _launch_wide(device: Any) -> None:
     body = ["tl.store(y_ptr, n)"]
     y = device.buffer(1, "i64")
     define(kernel_text("y_ptr: Ptr[i64], n", body)).on((1,), device=device)(y, 2**31)
+    device.synchronize()
     assert y.to_host()[0] == 2**31
     define(kernel_text("y_ptr: Ptr[i64], n: i64", body)).on((1,), device=device)(y, -(2**40))
+    device.synchronize()
     assert y.to_host()[0] == -(2**40)
     narrow = define(kernel_text("y_ptr: Ptr[i64], n: i32", body))
     with pytest.raises(TeenyError, match="i64"):
