@@ -14,6 +14,9 @@ from teeny_kernels.activation.piecewise import hardswish as hardswish
 from teeny_kernels.activation.piecewise import hardswish_backward as hardswish_backward
 from teeny_kernels.activation.piecewise import hardtanh as hardtanh
 from teeny_kernels.activation.piecewise import hardtanh_backward as hardtanh_backward
+from teeny_kernels.norm.layer import layer_norm as layer_norm
+from teeny_kernels.norm.layer import layer_norm_backward as layer_norm_backward
+from teeny_kernels.norm.layer import layer_norm_reference as layer_norm_reference
 from teeny_kernels.activation.piecewise import leaky_relu as leaky_relu
 from teeny_kernels.activation.piecewise import leaky_relu_backward as leaky_relu_backward
 from teeny_kernels.activation.softmax import log_softmax as log_softmax
@@ -27,6 +30,9 @@ from teeny_kernels.activation.piecewise import relu as relu
 from teeny_kernels.activation.piecewise import relu6 as relu6
 from teeny_kernels.activation.piecewise import relu6_backward as relu6_backward
 from teeny_kernels.activation.piecewise import relu_backward as relu_backward
+from teeny_kernels.norm.layer import rms_norm as rms_norm
+from teeny_kernels.norm.layer import rms_norm_backward as rms_norm_backward
+from teeny_kernels.norm.layer import rms_norm_reference as rms_norm_reference
 from teeny_kernels.activation.exponential import selu as selu
 from teeny_kernels.activation.exponential import selu_backward as selu_backward
 from teeny_kernels.activation.piecewise import shrink as shrink
@@ -72,6 +78,9 @@ __all__ = [
     "hardswish_backward",
     "hardtanh",
     "hardtanh_backward",
+    "layer_norm",
+    "layer_norm_backward",
+    "layer_norm_reference",
     "leaky_relu",
     "leaky_relu_backward",
     "log_softmax",
@@ -85,6 +94,9 @@ __all__ = [
     "relu6",
     "relu6_backward",
     "relu_backward",
+    "rms_norm",
+    "rms_norm_backward",
+    "rms_norm_reference",
     "selu",
     "selu_backward",
     "shrink",

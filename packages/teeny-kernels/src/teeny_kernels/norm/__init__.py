@@ -1,0 +1,1 @@
+"""Normalizations: layer, RMS, group, instance and batch norm, forward and backward."""

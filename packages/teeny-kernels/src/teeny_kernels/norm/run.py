@@ -1,0 +1,151 @@
+"""Calls of the row norms: the last axes as rows, weights checked, partial sums added."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from teeny_kernels.arrays import ITEMSIZES, empty, finish, operand, same_place
+from teeny_kernels.codes import E1202, E1204
+from teeny_kernels.layout import Output, contiguous, require_dtype
+from teeny_kernels.norm.kernels import column_sums, row_norm_backward, row_norm_forward
+from teeny_kernels.rows import block_of, warps_of
+from teeny_kernels.spec import FLOATS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from teeny_kernels.arrays import Operand
+
+# Programs of a backward: two for each of the 132 multiprocessors of an H200.
+PROGRAMS = 264
+LONGEST = 1 << 20  # the largest block
+
+
+def sides_of(operation: str, x: Operand, normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
+    """`normalized_shape` as a tuple. Raises E1202 unless `x` ends in it, E1204 when it is empty."""
+    sides = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    if not sides or prod(sides) > LONGEST:
+        raise E1204.error(
+            operation=operation, name="normalized_shape", found=f"{normalized_shape!r}"
+        ).help(f"give the last axes, of 1 to {LONGEST} elements together")
+    if x.shape[x.ndim - len(sides) :] != sides:
+        what = f"`x` {x.shape} does not end in `normalized_shape` {sides}"
+        raise E1202.error(operation=operation, what=what).help("give the last axes of `x`")
+    return sides
+
+
+def taken(
+    operation: str, x: Operand, sides: tuple[int, ...], arrays: dict[str, Any]
+) -> dict[str, Operand | None]:
+    """Weights and biases as contiguous operands of the shape `sides`; None stays None."""
+    found: dict[str, Operand | None] = {}
+    for name, value in arrays.items():
+        if value is None:
+            found[name] = None
+            continue
+        own = operand(name, value)
+        same_place(operation, [("x", x), (name, own)])
+        require_dtype(operation, name, own, (x.dtype,))
+        if own.shape != sides:
+            what = f"`{name}` {own.shape}, and the rows are {sides}"
+            raise E1202.error(operation=operation, what=what).help(
+                "give one number for each column"
+            )
+        found[name] = contiguous(operation, own)
+    return found
+
+
+def forward(
+    operation: str,
+    x: Any,
+    normalized_shape: int | Sequence[int],
+    weight: Any,
+    bias: Any,
+    eps: float,
+    out: Any,
+    *,
+    center: bool,
+) -> Any:
+    """The norm of `x` over its last axes."""
+    source = operand("x", x)
+    require_dtype(operation, "x", source, FLOATS)
+    sides = sides_of(operation, source, normalized_shape)
+    given = taken(operation, source, sides, {"weight": weight, "bias": bias})
+    result = Output(operation, source, source.shape, out=out)
+    columns = prod(sides)
+    if source.size:
+        ready = contiguous(operation, source)
+        block = block_of(columns)
+        warps = warps_of(block, ITEMSIZES[source.dtype])
+        row_norm_forward.options(num_warps=warps)[source.size // columns](
+            result.operand.array,
+            ready.array,
+            _array(given["weight"]),
+            _array(given["bias"]),
+            columns,
+            eps,
+            CENTER=center,
+            BLOCK_SIZE=block,
+        )
+    return result.finish()
+
+
+def backward(
+    operation: str,
+    grad: Any,
+    x: Any,
+    normalized_shape: int | Sequence[int],
+    weight: Any,
+    eps: float,
+    *,
+    center: bool,
+    with_bias: bool,
+) -> tuple[Any, Any, Any]:
+    """The gradients by x, weight (None without one) and bias (None unless `with_bias`)."""
+    source, upstream = operand("x", x), operand("grad", grad)
+    require_dtype(operation, "x", source, FLOATS)
+    same_place(operation, [("x", source), ("grad", upstream)])
+    require_dtype(operation, "grad", upstream, (source.dtype,))
+    sides = sides_of(operation, source, normalized_shape)
+    if upstream.shape != source.shape:
+        what = f"`grad` {upstream.shape}, `x` {source.shape}"
+        raise E1202.error(operation=operation, what=what).help("give arrays of one shape")
+    given = taken(operation, source, sides, {"weight": weight})["weight"]
+    columns = prod(sides)
+    rows = source.size // columns if columns else 0
+    programs = max(1, min(PROGRAMS, rows))
+    dx = Output(operation, source, source.shape)
+    exact = "f64" if source.dtype == "f64" else "f32"
+    parts = [
+        empty(source, (programs, columns), exact) if wanted else None
+        for wanted in (given is not None, with_bias)
+    ]
+    block = block_of(columns)
+    warps = min(16, 2 * warps_of(block, ITEMSIZES[source.dtype]))
+    row_norm_backward.options(num_warps=warps)[programs if columns else 0](
+        dx.operand.array,
+        _array(parts[0]),
+        _array(parts[1]),
+        contiguous(operation, upstream).array,
+        contiguous(operation, source).array,
+        _array(given),
+        rows,
+        columns,
+        eps,
+        CENTER=center,
+        BLOCK_SIZE=block,
+    )
+    dw, db = (None if part is None else _summed(source, part, sides) for part in parts)
+    return dx.finish(), dw, db
+
+
+def _summed(like: Operand, part: Operand, sides: tuple[int, ...]) -> Any:
+    total = empty(like, sides)
+    parts, columns = part.shape
+    column_sums[-(-columns // 32)](total.array, part.array, parts, columns, ROWS=32, BLOCK_SIZE=32)
+    return finish(total)
+
+
+def _array(given: Operand | None) -> Any:
+    return None if given is None else given.array
