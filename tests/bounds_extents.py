@@ -11,6 +11,8 @@ def rows(stride: str, columns: str) -> str:
 
 
 _TILES = "cdiv(M, {}) * cdiv(N, {})"
+# Whole blocks along the inner side: rows are no shorter than that.
+_DEPTH = "cdiv(K, BLOCK_SIZE_K) * BLOCK_SIZE_K"
 _HEADS = "num_programs(1) * n_ctx"
 
 EXTENTS: dict[str, dict[str, str]] = {
@@ -112,6 +114,30 @@ EXTENTS: dict[str, dict[str, str]] = {
     },
     "attention_dkdv_kernel": {
         **dict.fromkeys(("Q", "K", "V", "DO", "DK", "DV"), f"{_HEADS} * HEAD"),
+        "Lse": _HEADS,
+        "Delta": _HEADS,
+    },
+    # groups.py
+    "grouped_matmul_kernel": {
+        "group_sizes_ptr": "3 * group_count",
+        "group_offsets_ptr": "3 * group_count",
+    },
+    "fp8_matmul_kernel": {
+        "a_ptr": "M * K",
+        "b_ptr": "N * K",
+        "c_ptr": "M * N",
+        "scale_a_ptr": "M",
+        "scale_b_ptr": "N",
+    },
+    "block_scaled_matmul_kernel": {
+        "a_ptr": f"({ROWS} * BLOCK_SIZE_M - 1) * K + {_DEPTH}",
+        "b_ptr": f"({_DEPTH} - 1) * N + num_programs(1) * BLOCK_SIZE_N",
+        "a_scale_ptr": f"({ROWS} * BLOCK_SIZE_M - 1) * (K // 32) + {_DEPTH} // 32",
+        "b_scale_ptr": f"(num_programs(1) * BLOCK_SIZE_N - 1) * (K // 32) + {_DEPTH} // 32",
+        "c_ptr": f"({ROWS} * BLOCK_SIZE_M - 1) * N + num_programs(1) * BLOCK_SIZE_N",
+    },
+    "attention_dq_kernel": {
+        **dict.fromkeys(("Q", "K", "V", "DO", "DQ"), f"{_HEADS} * HEAD"),
         "Lse": _HEADS,
         "Delta": _HEADS,
     },

@@ -89,6 +89,8 @@ def _dtypes_of_arrays(names: Sequence[str]) -> Iterator[dict[str, str]]:
             yield {**everything, **dict.fromkeys(chosen, "i32")}
         if count == 1 and len(names) > 1:
             yield {**everything, **dict.fromkeys(names[:2], "i8")}  # operands of a product
+            yield {**everything, **dict.fromkeys(names[:-1], "u8")}  # with their scales
+            yield dict.fromkeys(names, "u8")
 
 
 def _is_real(name: str) -> bool:

@@ -304,6 +304,11 @@ class Session:
             span = choice.instance.definition.captured.normal.header  # type: ignore[union-attr]
             self.skip(request.kernel, span, f"it refuses the assumed values ({choice.assumed})")
             return
+        if choice.guesses_types and all(_is_of_types(fault) for fault in errors):
+            span = errors[0].span
+            reason = f"taking {choice.assumed}, {errors[0].message}; annotate it, or launch it here"
+            self.skip(request.kernel, span, reason)
+            return
         for fault in errors:
             self._explain(fault, request, choice, is_first=is_first)
             self.add(fault)
@@ -355,6 +360,11 @@ class _Fixed(Request):
 def _order(fault: Diagnostic) -> tuple[str, int, int, str]:
     span = fault.span
     return ("", 0, 0, fault.code) if span is None else (*span[:3], fault.code)
+
+
+def _is_of_types(fault: Diagnostic) -> bool:
+    """Whether another dtype of an array without an annotation might be without the fault."""
+    return fault.code.startswith(("E03", "E05"))
 
 
 def _of_unknown(fault: Diagnostic) -> bool:

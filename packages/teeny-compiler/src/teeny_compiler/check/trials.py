@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from teeny_macros.options import LaunchOptions
     from teeny_macros.source import Span
 
-_MOST = 24
+_MOST = 64
 
 
 class Choice(NamedTuple):
@@ -31,6 +31,7 @@ class Choice(NamedTuple):
     assumed: str
     dtypes: tuple[str, ...] = ()
     flags: tuple[bool, ...] = ()
+    guesses_types: bool = False
 
 
 class Request:
@@ -96,7 +97,7 @@ class Request:
             types = list(islice(guesses.types_for(self.kernel, self.given), _MOST))
             values = list(islice(guesses.constants_for(self.kernel, self.unsure), _MOST))
             pairs = product(range(len(types)), range(len(values)))
-            for one, other in sorted(pairs, key=sum):  # few changes to the likeliest first
+            for one, other in sorted(pairs, key=_distance):
                 choice = self._choice(chosen, types[one], values[other])
                 count += choice is not None
                 if count > _MOST:
@@ -126,4 +127,9 @@ class Request:
         more = guesses.describe(found, ordered, {*types, *values})
         words = ", ".join(part for part in (assumed, more) if part)
         flags = tuple(value for value in values.values() if isinstance(value, bool))
-        return Choice(instance, words, tuple(variables.values()), flags)
+        return Choice(instance, words, tuple(variables.values()), flags, bool(types))
+
+
+def _distance(pair: tuple[int, int]) -> int:
+    """How far a choice of types and values is from the likeliest; dtypes are tried more freely."""
+    return pair[0] + 4 * pair[1]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from teenyc.bounds import witness
 from teenyc.bounds.extents import Extent, grid_axis, names_in, read_extents
-from teenyc.bounds.facts import MOST_ELEMENTS, Context, Facts
+from teenyc.bounds.facts import MOST_ELEMENTS, Context, Facts, atoms_of
 from teenyc.bounds.poly import Condition, Poly, at_least, equal
 from teenyc.bounds.solver import Linear, Search
 from teenyc.bounds.symbols import Symbols, depends
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from teenyc.bounds.poly import Atom
+    from teenyc.bounds.solver import Question
     from teenyc.ir.core import Module
 
 PROVED, REFUTED, UNKNOWN = "proved", "refuted", "unknown"
@@ -112,7 +113,7 @@ class _Decider:
                 verdict, reason = REFUTED, ""
             elif overflow:
                 verdict, reason = UNKNOWN, overflow
-        if access.what == "store" and not access.reason and verdict != REFUTED and self.apart:
+        if access.what == "store" and proof is not None and verdict != REFUTED and self.apart:
             collision = self._collision(access, twin)
             if collision is not None:
                 faults.append(collision)
@@ -217,8 +218,6 @@ class _Decider:
 
     def _limits(self, conditions: list[Condition], most: int, *, wide: bool) -> list[Condition]:
         """Small numbers, which are easier to read, and loops that can be run."""
-        from teenyc.bounds.facts import atoms_of
-
         limits: list[Condition] = []
         for atom in atoms_of([], [*conditions, *self.context.conditions]):
             value = Poly.of(atom)
@@ -309,6 +308,9 @@ class _Proof:
         self.polys = [access.offset, *polys]
         self.facts = Facts(self.polys, access.conditions, context, self.question)
         self._products: list[Poly] | None = None
+        self._integers: Question | None = None
+        kinds = {atom.kind for atom in atoms_of(self.polys, access.conditions)}
+        self.steps = bool(kinds & {"turn", "quotient", "remainder"})
 
     def excludes(self, wrong: Condition) -> bool:
         """Whether this cannot be: first without, then with products of facts."""
@@ -317,7 +319,16 @@ class _Proof:
         if self._products is None:
             self._products = self.facts.products(self.polys)
             self.question.add(self._products)
-        return bool(self._products) and self.question.excludes(wrong)
+        if self._products and self.question.excludes(wrong):
+            return True
+        return self.steps and self._whole(wrong)
+
+    def _whole(self, wrong: Condition) -> bool:
+        """The same over the integers: where a loop or quotient counts, halves matter."""
+        if self._integers is None:
+            self._integers = Linear(whole=True).question()
+            self._integers.add([*self.facts.certain, *(self._products or ())], self.facts.others)
+        return self._integers.excludes(wrong)
 
 
 def _narrow(access: Access) -> list[Step]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from teenyc.bounds.poly import Atom, Condition
 
 _PROOF_MS = 3000
+_WHOLE_MS = 1000
 
 
 def _z3() -> Any:
@@ -31,9 +32,10 @@ def _z3() -> Any:
 
 
 class Linear:
-    """Linear questions over the reals."""
+    """Linear questions over the reals, or over the integers, which takes longer."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, whole: bool = False) -> None:
+        self.whole = whole
         self.z3 = _z3()
         self.context = self.z3.Context()
         self._variables: dict[Any, Any] = {}
@@ -45,16 +47,19 @@ class Linear:
         parts = []
         for monomial, factor in poly.terms.items():
             if not monomial:
-                parts.append(z3.RealVal(factor, self.context))
+                parts.append(self._number(factor))
                 continue
             variable = self._variables.get(monomial)
             if variable is None:
                 name = f"m{len(self._variables)}"
-                variable = self._variables[monomial] = z3.Real(name, self.context)
+                kind = z3.Int if self.whole else z3.Real
+                variable = self._variables[monomial] = kind(name, self.context)
             parts.append(variable * factor)
-        return (
-            z3.Sum(parts) if len(parts) > 1 else parts[0] if parts else z3.RealVal(0, self.context)
-        )
+        return z3.Sum(parts) if len(parts) > 1 else parts[0] if parts else self._number(0)
+
+    def _number(self, value: int) -> Any:
+        kind = self.z3.IntVal if self.whole else self.z3.RealVal
+        return kind(value, self.context)
 
     def condition(self, condition: Condition) -> Any:
         """A condition; something unknown may be either."""
@@ -100,7 +105,7 @@ class Question:
     def __init__(self, linear: Linear) -> None:
         self.linear = linear
         self.solver = linear.z3.Solver(ctx=linear.context)
-        self.solver.set("timeout", _PROOF_MS)
+        self.solver.set("timeout", _WHOLE_MS if linear.whole else _PROOF_MS)
 
     def add(self, polys: Iterable[Poly], conditions: Iterable[Condition] = ()) -> None:
         """Polynomials that are not negative, and conditions that hold."""
