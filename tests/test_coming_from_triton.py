@@ -140,7 +140,9 @@ def _one_by_one(text: str) -> list[tuple[str, str]]:
 
 def test_the_list_of_deviations_is_closed() -> None:
     known = AT_RUN_TIME | LIMITS  # Triton would unroll for minutes
-    refused = [(c, t) for c, t in (*explained(), *slips()) if c not in known]
+    # What options of `@kernel` ask for, such as proven bounds, is no part of the language.
+    every = [(c, t) for c, t in (*explained(), *slips()) if "@kernel(" not in t]
+    refused = [(c, t) for c, t in every if c not in known]
     assert len(refused) > 120
     answers = taken_by_triton(tuple(dict.fromkeys(text for _, text in refused)))
     missing = {code: text for code, text in refused if answers[text] and code not in LISTED}

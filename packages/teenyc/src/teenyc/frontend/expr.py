@@ -118,6 +118,7 @@ def apply_binary(
     return _operate(context, node, symbol, name, {"lhs": left, "rhs": right})
 
 
+_NEST = "write one comprehension for each `for`, or a `for` loop over `tl.static_range`"
 _INSTEAD = {
     "**": "multiply, or use `tl.exp2(y * tl.log2(x))`",
     "@": "use `tl.dot(x, y)`",
@@ -349,6 +350,32 @@ def _conditional(context: Context, node: ast.IfExp) -> Any:
     return context.value(chosen)
 
 
+def _comprehension(context: Context, node: ast.ListComp) -> tuple[Any, ...]:
+    """A tuple; its variables end with it. Raises E0103 over a run-time range."""
+    from teenyc.frontend.ranges import Range, parse_iterable
+    from teenyc.frontend.stmt import assign_target
+
+    generator, *more = node.generators
+    if more or generator.is_async:
+        raise context.fail(E0103, node, what="a comprehension with several `for`").help(_NEST)
+    values = parse_iterable(context, generator)
+    if isinstance(values, Range):
+        raise context.fail(
+            E0103, generator.iter, what="a comprehension over a run-time range"
+        ).help("go through `tl.static_range`, or accumulate in a `for` loop")
+    frame, found = context.frame, []
+    outside = dict(frame.variables), dict(frame.assigned)
+    try:
+        for value in values:
+            assign_target(context, generator.target, value)
+            tests = (truth(context, c, data(context, c), "`if`") for c in generator.ifs)
+            if all(tests):
+                found.append(context.value(node.elt))
+    finally:
+        frame.variables, frame.assigned = outside
+    return tuple(found)
+
+
 def _lambda(context: Context, node: ast.Lambda) -> Function:
     """A function of its parameters alone, for `reduce` and the like. Raises E0111 for more."""
     frame = context.frame
@@ -370,6 +397,7 @@ EXPRESSIONS: dict[type[ast.expr], Callable[[Context, Any], Any]] = {
     ast.BinOp: _binary,
     ast.UnaryOp: _unary,
     ast.IfExp: _conditional,
+    ast.ListComp: _comprehension,
     ast.Compare: _compare,
     ast.Call: lower_call,
     ast.JoinedStr: _text,

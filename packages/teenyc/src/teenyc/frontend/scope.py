@@ -404,6 +404,8 @@ def assigned_names(statements: list[ast.stmt]) -> Iterator[str]:
             seen.setdefault(node.name)
         elif isinstance(node, ast.alias):
             seen.setdefault(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, ast.ListComp):
+            pending.append(node.generators[0].iter)  # its variables are its own
         elif not isinstance(node, ast.Lambda):
             pending.extend(reversed(list(ast.iter_child_nodes(node))))
     return iter(seen)

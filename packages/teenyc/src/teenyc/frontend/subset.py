@@ -72,7 +72,7 @@ EXPRESSIONS: dict[type[ast.expr], Row] = {
     ast.Lambda: Row("`lambda` as a combine function"),
     ast.Dict: Row("a dict", E0103, _TUPLE),
     ast.Set: Row("a set", E0103, _TUPLE),
-    ast.ListComp: Row("a list comprehension", E0103, _LOOP),
+    ast.ListComp: Row("list comprehensions over tuples and `tl.static_range`, read as tuples"),
     ast.SetComp: Row("a set comprehension", E0103, _LOOP),
     ast.DictComp: Row("a dict comprehension", E0103, _LOOP),
     ast.GeneratorExp: Row(
