@@ -16,11 +16,12 @@ from rich.table import Table
 from rich.text import Text
 
 from teeny_compiler import CompileOptions, __version__, compile_kernel, doctor
-from teeny_compiler.cli import bundle, cache, check, kernels, reading, toolchains
+from teeny_compiler.cli import bundle, cache, check, kernels, reading, teaching, toolchains
 from teeny_compiler.codes import E0914
 from teeny_compiler.options import LOADED, UNIT_STAGE, parse_ptx_version
 
 GROUP = "teeny.commands"
+_VECTOR_ADD = "examples/vector_add.py:vector_add -t sm_90 -D D=f32 -D BLOCK_SIZE=1024"
 _STYLES = {"works": "green", "absent": "yellow", "broken": "red"}
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
@@ -30,10 +31,24 @@ def make_app() -> Any:
     app = typer.Typer(
         no_args_is_help=True,
         help="Compile kernels, look at what came out, and check the installation.",
+        epilog=teaching.examples(
+            "teeny doctor",
+            f"teeny compile {_VECTOR_ADD}",
+            "teeny cache ls",
+            "teeny --install-completion",
+        ),
+        rich_markup_mode=teaching.markup(),
         pretty_exceptions_enable=False,
     )
     app.callback()(_options)
-    app.command("compile")(compile_)
+    app.command(
+        "compile",
+        epilog=teaching.examples(
+            f"teeny compile {_VECTOR_ADD}",
+            f"teeny compile {_VECTOR_ADD} --emit mlir,ttgir,ptx --json",
+            "teeny compile my_package.kernels:softmax -t cpu -D D=f32 -D BLOCK=1024",
+        ),
+    )(compile_)
     app.command("check")(check.check)
     reading.add_commands(app)
     app.command("doctor")(doctor_)
@@ -79,7 +94,13 @@ def _options(
 def compile_(
     kernel: Annotated[str, typer.Argument(metavar="MODULE_OR_FILE:KERNEL")],
     target: Annotated[
-        str, typer.Option("--target", "-t", help="A GPU architecture (sm_90), cpu or interpret.")
+        str,
+        typer.Option(
+            "--target",
+            "-t",
+            help="A GPU architecture (sm_90), cpu or interpret.",
+            autocompletion=teaching.targets,
+        ),
     ],
     define: Annotated[
         list[str] | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from teeny_compiler.cache import Cache, default_cache_dir, key, layers, limits, remote, survey
-from teeny_compiler.cli import entries, kernels
+from teeny_compiler.cli import entries, kernels, teaching
 from teeny_compiler.compiler import Compiler
 from teeny_compiler.options import CompileOptions
 from teeny_compiler.tuning import store
@@ -23,7 +23,16 @@ _KEY_DIGITS = 12
 
 def make_group() -> typer.Typer:
     """The commands of `teeny cache`."""
-    group = typer.Typer(no_args_is_help=True, help="Look into the cache, and clean it.")
+    group = typer.Typer(
+        no_args_is_help=True,
+        help="Look into the cache, and clean it.",
+        epilog=teaching.examples(
+            "teeny cache ls",
+            "teeny cache why-miss kernels.py:softmax -t sm_90 -D D=f32 -D BLOCK=1024",
+            "teeny cache gc --max-size 2GiB --max-age 30d",
+            "teeny cache verify --json",
+        ),
+    )
     group.command("path")(path)
     group.command("ls")(ls)
     group.command("show")(show)
@@ -70,7 +79,10 @@ def ls(as_json: Json = False) -> None:
     typer.echo(f"teeny: {_count(len(records))}, {total}", err=True)
 
 
-def show(name: Annotated[str, typer.Argument(metavar="KEY")], as_json: Json = False) -> None:
+def show(
+    name: Annotated[str, typer.Argument(metavar="KEY", autocompletion=teaching.cache_keys)],
+    as_json: Json = False,
+) -> None:
     """Show one entry: what it was made from, its files, and how it was used."""
     cache = _cache()
     record = survey.read_record(cache, entries.find_entry(cache, name))

@@ -9,6 +9,7 @@ import typer
 
 from teeny_compiler import install as installing
 from teeny_compiler import toolchain, versions
+from teeny_compiler.cli import teaching
 
 if TYPE_CHECKING:
     from teeny_compiler.toolchain import Toolchain
@@ -26,7 +27,14 @@ def make_group() -> typer.Typer:
         help="Install teenyc apart from your packages, and choose among installs.",
         epilog=_EPILOG,
     )
-    group.command("install")(install)
+    group.command(
+        "install",
+        epilog=teaching.examples(
+            "teeny toolchain install",
+            "teeny toolchain install 0.1.0 --name teenyc-old",
+            "pip download 'teenyc[cuda]' -d wheels; teeny toolchain install --from wheels",
+        ),
+    )(install)
     group.command("list")(list_)
     group.command("which")(which)
     group.command("default")(default)
@@ -94,13 +102,19 @@ def which(as_json: Json = False) -> None:
     typer.echo(f"teeny: chosen by {chain.origin}", err=True)
 
 
-def default(name: Annotated[str, typer.Argument(metavar="NAME")], as_json: Json = False) -> None:
+def default(
+    name: Annotated[str, typer.Argument(metavar="NAME", autocompletion=teaching.toolchain_names)],
+    as_json: Json = False,
+) -> None:
     """Choose the toolchain that every later run uses."""
     chain = toolchain.set_default(name)
     typer.echo(json.dumps(_row(chain), indent=1) if as_json else chain.path)
 
 
-def remove(name: Annotated[str, typer.Argument(metavar="NAME")], as_json: Json = False) -> None:
+def remove(
+    name: Annotated[str, typer.Argument(metavar="NAME", autocompletion=teaching.toolchain_names)],
+    as_json: Json = False,
+) -> None:
     """Remove a toolchain. Compiled kernels stay in the cache and still run."""
     was_default = installing.remove(name)
     if as_json:
