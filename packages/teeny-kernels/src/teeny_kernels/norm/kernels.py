@@ -53,23 +53,24 @@ def row_norm_backward(
         x = widen(tl.load(x_ptr + at + cols, mask=mask, other=0.0))
         grad = widen(tl.load(grad_ptr + at + cols, mask=mask, other=0.0))
         if CENTER:
-            mean = tl.sum(x, axis=0) / n_cols
+            mean = tl.sum(x, axis=0) / number(n_cols, x)
             x = tl.where(mask, x - mean, 0.0)
-        rstd = 1.0 / tl.sqrt_rn(tl.sum(x * x, axis=0) / n_cols + number(eps, x))
+        rstd = 1.0 / tl.sqrt_rn(tl.sum(x * x, axis=0) / number(n_cols, x) + number(eps, x))
         normal = x * rstd
         scaled = grad * w
-        along = tl.sum(scaled * normal, axis=0) / n_cols
+        count = number(n_cols, x)
+        along = tl.sum(scaled * normal, axis=0) / count
         if CENTER:
-            dx = (scaled - tl.sum(scaled, axis=0) / n_cols - normal * along) * rstd
+            dx = (scaled - tl.sum(scaled, axis=0) / count - normal * along) * rstd
         else:
             dx = (scaled - normal * along) * rstd
         tl.store(dx_ptr + at + cols, dx.to(tl.elem(dx_ptr)), mask=mask)
         dw += grad * normal
         db += grad
     if dw_ptr is not None:
-        tl.store(dw_ptr + program.to(i64) * n_cols + cols, dw, mask=mask)
+        tl.store(dw_ptr + program.to(i64) * n_cols + cols, dw.to(tl.elem(dw_ptr)), mask=mask)
     if db_ptr is not None:
-        tl.store(db_ptr + program.to(i64) * n_cols + cols, db, mask=mask)
+        tl.store(db_ptr + program.to(i64) * n_cols + cols, db.to(tl.elem(db_ptr)), mask=mask)
 
 
 @kernel(dtypes=DTYPES, backward=row_norm_backward)
@@ -88,9 +89,9 @@ def row_norm_forward(
     mask = cols < n_cols
     x = widen(tl.load(x_ptr + row + cols, mask=mask, other=0.0))
     if CENTER:
-        mean = tl.sum(x, axis=0) / n_cols
+        mean = tl.sum(x, axis=0) / number(n_cols, x)
         x = tl.where(mask, x - mean, 0.0)
-    rstd = 1.0 / tl.sqrt_rn(tl.sum(x * x, axis=0) / n_cols + number(eps, x))
+    rstd = 1.0 / tl.sqrt_rn(tl.sum(x * x, axis=0) / number(n_cols, x) + number(eps, x))
     y = x * rstd
     if w_ptr is not None:
         y = y * widen(tl.load(w_ptr + cols, mask=mask, other=0.0))
