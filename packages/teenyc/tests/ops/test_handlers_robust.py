@@ -103,7 +103,7 @@ def test_optional_arguments_of_any_kind_give_a_value_or_a_coded_error(name: str)
         "dtype": types.BF16, "cond": True, "axis": 0, "num_bins": 16, "combine_fn": FIRST,
         "scalar_fn": FIRST, "val": by_kind["f32(16,)"], "cmp": 1, "min": 0, "max": by_kind["f32()"],
         "prefix": "x", "base": by_kind["Ptr[f32]()"], "shape": (64, 64), "strides": (64, 1),
-        "block_shape": (16, 16), "values": 1, "mask": None,
+        "block_shape": (16, 16), "values": 1, "mask": None, "major": 9,
         "lhs": by_kind["f16(16, 16)"], "lhs_scale": None, "lhs_format": "fp16",
         "rhs": by_kind["f16(16, 16)"], "rhs_scale": None, "rhs_format": "fp16",
     }  # fmt: skip

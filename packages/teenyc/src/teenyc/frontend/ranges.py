@@ -60,7 +60,9 @@ class Range(NamedTuple):
         return HANDLERS["operator.add"](builder, lhs=value, rhs=self.lower)  # type: ignore[no-any-return]
 
 
-def parse_iterable(context: Context, node: ast.For) -> Range | range | tuple[Any, ...]:
+def parse_iterable(
+    context: Context, node: ast.For | ast.comprehension
+) -> Range | range | tuple[Any, ...]:
     """What the loop goes through: a `Range` runs on the device, the others are unrolled."""
     source = node.iter
     if isinstance(source, ast.Call):
