@@ -199,6 +199,12 @@ E0712 = code(
     "E0712", "broken-back-end", "Triton {version} cannot be loaded: {reason}", ToolchainError
 )
 E0713 = code("E0713", "missing-hardware", "{what} exists from {first} on, not on {arch}")
+E0714 = code("E0714", "unspecialized-loop", "the loop is not warp-specialized: {reason}")
+E0715 = code(
+    "E0715",
+    "excluding-cache-options",
+    "a GPU takes `cache_modifier` or `eviction_policy` of one access, not both",
+)
 
 # --- E08xx: CPU back end -----------------------------------------------------------------------
 E0801 = code(

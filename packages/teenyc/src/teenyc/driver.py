@@ -14,10 +14,11 @@ from teeny_macros import unit as units
 from teeny_macros.artifact import Metadata, Param
 from teeny_macros.codes import I0000
 from teeny_macros.diagnostics import Diagnostic, TeenyError
+from teeny_macros.source import Span
 from teenyc import __version__
 from teenyc.backend.gpu import libtriton, versions
 from teenyc.backend.gpu.hardware import require_hardware
-from teenyc.codes import E0199, E0701, E0709, E0710
+from teenyc.codes import E0199, E0701, E0709, E0710, E0715
 from teenyc.types import DescriptorType
 
 if TYPE_CHECKING:
@@ -404,13 +405,18 @@ def _check_ptx(text: str | None, unit: Unit, ptx_version: int) -> None:
     """The PTX is what the metadata will say of it."""
     if text is None:
         return
-    from teenyc.backend.gpu.ptx import parse_ptx
+    from teenyc.backend.gpu.ptx import find_excluding, parse_ptx
 
     header = parse_ptx(text)
     if header is None or header.entries != (unit.entry_point,) or header.version != ptx_version:
         raise I0000.error(
             where="the GPU back end", what=f"its PTX is not what was asked for: {header}"
         )
+    excluding = find_excluding(text)
+    if excluding is not None:
+        line, column = excluding
+        span = Span.point(unit.file, line, column) if line else None
+        raise E0715.at(span, "here").help("leave one of them out")
 
 
 def _versions(triton: Triton | None) -> tuple[tuple[str, str], ...]:

@@ -23,6 +23,7 @@ at = r[:, None] * 32 + r[None, :]
 """
 # One kernel for each row of the table: the dtype that it reads and its last line.
 KERNELS = {
+    "conversion to f8e5m2": ("f32", "tl.store(y_ptr, tl.max(tl.load(x_ptr + at).to(tl.float8e5)))"),
     "the smaller or greater f16 or bf16 through a descriptor (`atomic_min`, `atomic_max`)": (
         "f16",
         (
@@ -103,3 +104,36 @@ def test_clusters_and_dependent_launches_are_in_ptx_and_metadata(tmp_path: Path)
         assert ".reqnctapercluster 2" in ptx or ".explicitcluster" in ptx
         assert (result.metadata.num_ctas, result.metadata.launch_pdl) == (2, True)
         assert not result.metadata.launch_cooperative_grid
+
+
+@pytest.mark.accept
+@pytest.mark.parametrize(
+    "line",
+    [
+        'tl.load(x_ptr + at, cache_modifier=".cg", eviction_policy="evict_last")',
+        'tl.store(y_ptr, 1.0, cache_modifier=".cs", eviction_policy="evict_first")',
+        "helper(y_ptr)",
+    ],
+)
+def test_an_access_that_the_assembler_refuses_is_refused_at_its_line(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use = line if line.startswith(("tl.store", "helper")) else f"tl.store(y_ptr, tl.max({line}))"
+    monkeypatch.setitem(KERNELS, "here", ("f32", use))
+    unit = unit_of("here")
+    if line.startswith("helper"):
+        first, *rest = unit.modules
+        text = first.text.replace(
+            "def k(",
+            "def helper(p):\n    tl.store(p, 1.0, cache_modifier='.wt', "
+            "eviction_policy='evict_last')\ndef k(",
+        )
+        unit = unit._replace(modules=(first._replace(text=text), *rest))
+    options = Options(Target.cuda("sm_90"), ("ptx",))
+    with pytest.raises(CompileError) as caught:
+        compile_text(unit.render(), options, folder=str(tmp_path))
+    (found,) = caught.value.diagnostics
+    assert found.code == "E0715"
+    assert found.span is not None
+    lines = unit.body.split("\n")
+    assert "cache_modifier" in lines[found.span.line - 1] or "helper(" in lines[found.span.line - 1]

@@ -334,7 +334,8 @@ tl.store(x_ptr, tl.minimum(m, 3))""",
         "x_ptr: Ptr[f16], b_ptr: Ptr[i1], out_ptr: Ptr[f16], n: i32",
         """\
 o = tl.arange(0, 16)
-x = tl.load(x_ptr + o, mask=o < n, other=0.0, cache_modifier=".cg", eviction_policy="evict_last")
+x = tl.load(x_ptr + o, mask=o < n, other=0.0, cache_modifier=".cg")
+x += tl.load(x_ptr + o, mask=o < n, other=0.0, eviction_policy="evict_last")
 y = tl.load(x_ptr + o, mask=tl.load(b_ptr + o), volatile=True)
 z = tl.load(x_ptr, mask=n > 1, other=1)
 tl.store(out_ptr + o, x + y + z)""",
@@ -343,7 +344,8 @@ tl.store(out_ptr + o, x + y + z)""",
         "x_ptr: Ptr[f16], b_ptr: Ptr[i1], n: i32",
         """\
 o = tl.arange(0, 16)
-tl.store(x_ptr + o, 1.0, mask=o < n, cache_modifier=".cs", eviction_policy="evict_first")
+tl.store(x_ptr + o, 1.0, mask=o < n, cache_modifier=".cs")
+tl.store(x_ptr + o, 2.0, mask=o < n, eviction_policy="evict_first")
 tl.store(b_ptr + o, o < n)
 tl.store(x_ptr, n, mask=n > 1)""",
     ),
@@ -564,7 +566,7 @@ def kernel_of(name: str, args: ast.arguments | None) -> tuple[str, str] | None:
 
 FUNCTIONS = signatures(TRITON)
 # Those that not every architecture has, and the first one that does.
-NEEDED = {"gdc_wait": 90, "gdc_launch_dependents": 90}
+NEEDED = {"gdc_wait": 90, "gdc_launch_dependents": 90, "dot": 80}
 CASES = {
     name: found
     for name in (*sorted(set(FUNCTIONS) - ITERABLES), *sorted(OPERATORS))

@@ -82,11 +82,9 @@ def _policy(op: Operation, names: Names) -> str:
     """How caches are asked to treat the data, in the spelling of the dialect."""
     cache, eviction = op.attrs.get("cache"), op.attrs.get("eviction")
     parts = []
-    if names.dialect.cache_policy_attribute:
-        found = [f"cache_modifier = {cache}"] if cache else []
-        found += [f"eviction_policy = {eviction}"] if eviction else []
-        if found:
-            parts.append(f"cachePolicy = #tt.cache_policy<{', '.join(found)}>")
+    if names.dialect.cache_policy_attribute and (cache or eviction):  # the attribute has both
+        both = f"cache_modifier = {cache or 'none'}, eviction_policy = {eviction or 'evict_normal'}"
+        parts.append(f"cachePolicy = #tt.cache_policy<{both}>")
     if op.attrs.get("volatile"):
         parts.append("isVolatile = true")
     text = f" {{{', '.join(parts)}}}" if parts else ""

@@ -39,6 +39,14 @@ HARDWARE = (
         "use f8e5m2, or keep the bytes as u8 and convert them yourself",
     ),
     Hardware(
+        "conversion to f8e5m2",
+        "sm_80",
+        lambda op: (
+            op.name == "tt.fp_to_fp" and str(op.results[0].type).rstrip(">").endswith("f8E5M2")
+        ),
+        "keep f16, of which f8e5m2 is the upper byte",
+    ),
+    Hardware(
         "waiting for the grid before (`gdc_wait`, `gdc_launch_dependents`)",
         "sm_90",
         lambda op: op.name == "nvidia.grid_dependency",

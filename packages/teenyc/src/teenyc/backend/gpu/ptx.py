@@ -44,6 +44,32 @@ def parse_ptx(text: str) -> PtxHeader | None:
     )
 
 
+# An access whose cache operator excludes its eviction priority, and positions before it.
+_EXCLUDING = re.compile(r"\b(?:ld|st)\.global\.(?:[\w:]+\.)*?(?:c[agsv]|w[bt])\.[\w:.]*L1::evict")
+_ASM = "// begin inline asm"
+_LOC = re.compile(r"^\s*\.loc\s+\d+ (\d+) (\d+)", re.MULTILINE)
+_INLINED = re.compile(r"inlined_at \d+ (\d+) (\d+)")
+
+
+def find_excluding(text: str) -> tuple[int, int] | None:
+    """Line and column of the first access that ptxas refuses for asking two things of the cache.
+
+    (0, 0) where the text does not say. Where the access was inlined it is the outermost call.
+    """
+    found = _EXCLUDING.search(text)
+    if found is None:
+        return None
+    place = (0, 0)
+    # Accesses are inline assembly, whose own lines count as if they were the kernel's.
+    before = max(text.rfind(_ASM, 0, found.start()), 0) or found.start()
+    for match in _LOC.finditer(text, 0, before):
+        end = text.find("\n", match.end())
+        calls = _INLINED.findall(text, match.end(), end)
+        line, column = calls[-1] if calls else match.groups()
+        place = int(line), int(column)
+    return place
+
+
 _TOOLS = ("ptxas", "ptxas-blackwell", "nvdisasm", "cuobjdump")
 
 
