@@ -14,7 +14,7 @@ from teeny_cuda import Device
 from teeny_cuda.fake_driver import FakeDriver
 from teeny_cuda.testing import fake_driver, write_artifact
 from teeny_macros.diagnostics import LaunchError
-from teeny_macros.source import SourceMap
+from teeny_macros.source import SourceMap, Span
 from teeny_macros.target import Target
 
 if TYPE_CHECKING:
@@ -54,6 +54,29 @@ def _check_rejected(device: Device, artifact_of: MakeArtifact) -> None:
     assert "line 12" in text
     assert "frobnicate" in text
     assert "broken_entry_point.ptx" in text
+
+
+def test_a_rejection_points_at_the_kernels_line(device: Device, artifact_of: MakeArtifact) -> None:
+    _check_place(device, artifact_of)
+
+
+@pytest.mark.gpu
+def test_a_rejection_by_the_real_driver_points_there_too(
+    gpu: Device, artifact_of: MakeArtifact
+) -> None:
+    _check_place(gpu, artifact_of)
+
+
+def _check_place(device: Device, artifact_of: MakeArtifact) -> None:
+    artifact = artifact_of("broken")
+    text = artifact.path.read_text(encoding="utf-8")
+    head, _, body = text.partition(".visible")
+    body = body.replace("\tfrobnicate", "\t.loc 1 7 5\n\tfrobnicate")
+    artifact.path.write_text(f'{head}.file 1 "broken.py"\n.visible{body}', encoding="utf-8")
+    with pytest.raises(LaunchError) as caught:
+        device.load(artifact)
+    assert caught.value.diagnostics[0].span == Span.point("broken.py", 7, 5)
+    assert "--> broken.py:7:5" in str(caught.value)
 
 
 def test_positions_are_rewritten_before_the_driver_sees_them(

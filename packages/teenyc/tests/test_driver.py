@@ -12,6 +12,7 @@ import pytest
 
 from teeny_macros.diagnostics import CompileError, InternalError, TeenyError, ToolchainError
 from teeny_macros.target import Target
+from teeny_macros.testing import missing_parts
 from teenyc import driver, frontend, passes
 from teenyc.backend.gpu import libtriton, versions
 from teenyc.backend.gpu.ptx import parse_ptx
@@ -197,6 +198,8 @@ def test_a_library_that_cannot_be_loaded_is_a_coded_error(
     assert "file too short" in error.diagnostics[0].message
 
 
+_PARAMETERS = "x_ptr, y_ptr, out_ptr, n_elements, BLOCK_SIZE"
+
 # --- the back end fails ---------------------------------------------------------------------------
 
 
@@ -210,6 +213,8 @@ def test_a_dead_back_end_leaves_a_reproducer_that_runs(
         error = failure(make_unit().render(), SM_80, CompileError, folder=str(tmp_path))
     assert error.code == "E0703"
     assert "signal 9 (SIGKILL)" in error.diagnostics[0].message
+    assert missing_parts(error) == []
+    assert error.diagnostics[0].labels[0].source == "def vector_add(" + _PARAMETERS + "):"
     file = tmp_path / "vector_add_entry_point.reproducer.sh"
     assert any(str(file) in text for text in error.diagnostics[0].helps)
     # The cause was planted here, so the same command succeeds outside.
@@ -253,6 +258,8 @@ def test_mlir_that_libtriton_cannot_read_shows_the_line(
     error = failure(make_unit().render(), SM_80, CompileError, folder=str(tmp_path))
     assert error.code == "E0704"
     assert any("arith.bogus" in note for note in error.diagnostics[0].notes)
+    assert missing_parts(error) == []
+    assert "x + y" in (error.diagnostics[0].labels[0].source or "")
 
 
 def test_a_refusing_stage_points_into_the_unit(
@@ -272,6 +279,7 @@ def test_a_refusing_stage_points_into_the_unit(
     span = error.diagnostics[0].span
     assert span is not None
     assert (span.file, span.line) == ("vector_add.py", 7)
+    assert missing_parts(error) == []
     message = error.diagnostics[0].message
     assert message.endswith(
         "failed to legalize operation 'math.powf' that was explicitly marked illegal"

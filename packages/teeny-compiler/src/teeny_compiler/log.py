@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import TYPE_CHECKING
 
 from teeny_compiler import env
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from teeny_macros.diagnostics import Diagnostic
 
 QUIET, INFO, DEBUG = 0, 1, 2
 _LEVELS = {"quiet": QUIET, "info": INFO, "debug": DEBUG}
 _said: set[str] = set()
+_hushed: list[None] = []
 
 
 def level() -> int:
@@ -20,9 +24,19 @@ def level() -> int:
     return _LEVELS.get((env.read(env.TEENY_LOG) or "info").lower(), INFO)
 
 
+@contextlib.contextmanager
+def hushed() -> Iterator[None]:
+    """Leave out what `info` says: the caller has an output of its own."""
+    _hushed.append(None)
+    try:
+        yield
+    finally:
+        _hushed.pop()
+
+
 def info(text: str) -> None:
     """Say that something was done."""
-    if level() >= INFO:
+    if level() >= (DEBUG if _hushed else INFO):
         _write(f"teeny: {text}")
 
 

@@ -13,7 +13,8 @@ from teeny_cuda import cubin
 from teeny_cuda.arguments import Packer
 from teeny_cuda.codes import E1055, E1056, E1057, E1058, E1062
 from teeny_cuda.config import Options
-from teeny_cuda.ptx import cuda_of_ptx, for_driver, require_threads
+from teeny_cuda.ptx import cuda_of_ptx, for_driver, require_threads, source_of
+from teeny_macros.diagnostics import Label
 
 if TYPE_CHECKING:
     from teeny_cuda.device import Device
@@ -271,9 +272,12 @@ def _load(device: Device, artifact: Artifact) -> Any:
             failure.note(f"PTX {version // 10}.{version % 10} came with CUDA {release}")
         failure.help("or compile for an older version: TEENYC_PTX_VERSION=8.4")
     for title, log in (("error log", error), ("info log", info)):
-        lines = bytes(log).partition(b"\0")[0].decode("utf-8", "replace").strip().splitlines()
-        for line in lines[:_LOG_LINES]:
+        said = bytes(log).partition(b"\0")[0].decode("utf-8", "replace").strip()
+        for line in said.splitlines()[:_LOG_LINES]:
             failure.note(f"{title}: {line}")
+        place = source_of(image.decode("utf-8", "replace"), said)
+        if place is not None and not failure.diagnostics[-1].labels:
+            failure.diagnostics[-1].labels.append(Label(place, "made from this"))
     raise failure.note(f"the code is {artifact.path}")
 
 

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from teeny_cuda.codes import E1055
+from teeny_macros.source import Span
 
 if TYPE_CHECKING:
     from teeny_macros.artifact import Metadata
@@ -53,6 +54,20 @@ def for_driver(text: str, metadata: Metadata, driver: int) -> str:
     lowered = f".version {newest // 10}.{newest % 10}"
     text = text[: found.start()] + lowered + text[found.end() :]
     return _COPY.sub(rf"\g<1>{_OLD_COPY}", text)
+
+
+def source_of(text: str, log: str) -> Span | None:
+    """Where the first line of PTX that a log of the driver's compiler names was made from."""
+    named = re.search(r"\bline (\d+)", log)
+    if named is None:
+        return None
+    lines = text.splitlines()[: int(named[1])]
+    files = dict(re.findall(r'^\s*\.file\s+(\d+)\s+"([^"]+)"', text, re.MULTILINE))
+    for line in reversed(lines):
+        found = re.match(r"\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)", line)
+        if found is not None and found[1] in files and int(found[2]) > 0:
+            return Span.point(files[found[1]], int(found[2]), max(1, int(found[3])))
+    return None
 
 
 def require_threads(metadata: Metadata, text: str) -> None:

@@ -16,7 +16,7 @@ from teeny_macros.codes import I0000
 from teeny_macros.diagnostics import Diagnostic, TeenyError
 from teeny_macros.source import Span
 from teenyc import __version__
-from teenyc.backend.gpu import libtriton, versions
+from teenyc.backend.gpu import libtriton, specialize, versions
 from teenyc.backend.gpu.hardware import require_hardware
 from teenyc.codes import E0199, E0701, E0709, E0710, E0715
 from teenyc.types import DescriptorType
@@ -169,31 +169,28 @@ def _compile(
     module = _lower(unit, timer, after, options, warnings, assertions=keep)
     if options.target.kind == "cuda":
         require_hardware(module, options.target.arch)
+        warnings += specialize.drop_unsafe(module, options.target.arch)
     facts = _examine(module, unit, timer, warnings) if options.bounds else {}
     texts: dict[str, str] = {}
     outcome: Outcome | None = None
-    if "mlir" in options.emit and not options.check:
-        with timer.step("print"):
-            texts["mlir"] = _print(module, triton, locations=options.locations)
     ptx_version = 0
     if triton is not None:
-        with timer.step("print"):
-            located = _print(module, triton, locations=True)
-        ptx_version = versions.choose_ptx_version(
-            options.target.arch, triton.release, located, options.ptx_version
-        )
-        job = _job(module, located, options, ptx_version)
-        with timer.step("back end"):
-            outcome = _run_back_end(job, child)
-        timer.rows.extend((f"  {stage.name}", stage.seconds) for stage in outcome.stages)
+        job, outcome = _compile_gpu(module, options, triton, timer, child)
+        if outcome.facts is None and (refused := specialize.drop_refused(module)):
+            job, outcome = _compile_gpu(module, options, triton, timer, None)
+            warnings += refused if outcome.facts is not None else []
         if outcome.facts is None:
             from teenyc.backend.gpu.failure import describe_failure
 
             raise describe_failure(
-                outcome, unit, options, mlir=located, versions=_versions(triton), folder=folder
+                outcome, unit, options, mlir=job.mlir, versions=_versions(triton), folder=folder
             )
+        ptx_version = job.ptx_version
         texts.update((stage.name, stage.text) for stage in outcome.stages if stage.text is not None)
         _check_ptx(texts.get("ptx"), unit, ptx_version)
+    if "mlir" in options.emit and not options.check:
+        with timer.step("print"):
+            texts["mlir"] = _print(module, triton, locations=options.locations)
     metadata = _metadata(
         unit, module, options, triton=triton, outcome=outcome, ptx_version=ptx_version
     )
@@ -209,6 +206,22 @@ def _compile(
     return Result(
         unit, texts, metadata, tuple(timer.rows), log, warnings=tuple(warnings), facts=facts
     )
+
+
+def _compile_gpu(
+    module: Module, options: Options, triton: Triton, timer: Timer, child: Child | None
+) -> tuple[libtriton.Job, Outcome]:
+    """One run of the back end, successful or not, and what it was asked."""
+    with timer.step("print"):
+        located = _print(module, triton, locations=True)
+    ptx_version = versions.choose_ptx_version(
+        options.target.arch, triton.release, located, options.ptx_version
+    )
+    job = _job(module, located, options, ptx_version)
+    with timer.step("back end"):
+        outcome = _run_back_end(job, child)
+    timer.rows.extend((f"  {stage.name}", stage.seconds) for stage in outcome.stages)
+    return job, outcome
 
 
 def needs_native(options: Options) -> bool:

@@ -9,6 +9,7 @@ import json
 import os
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+from teeny_compiler import log
 from teeny_compiler.bundling.choice import Wanted, each_instance, parse_targets, variants
 from teeny_compiler.codes import E0970, E0973
 from teeny_compiler.options import LOADED, CompileOptions
@@ -160,9 +161,10 @@ def _compile(
         extra = tuple(
             stage for stage in stages if stage != LOADED[kind] and stage in _POSSIBLE[kind]
         )
-        found = compile_kernels(
-            pairs, workers=workers, options=asked._replace(emit=extra), progress=progress
-        )
+        with log.hushed():
+            found = compile_kernels(
+                pairs, workers=workers, options=asked._replace(emit=extra), progress=progress
+            )
         for (instance, target), result in zip(pairs, found, strict=True):
             results[instance.id, target] = result
     _require_all(results, {row.instance.id: row.instance for row in wanted})

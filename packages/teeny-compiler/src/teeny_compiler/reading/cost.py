@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from teeny_compiler import log
 from teeny_compiler.compiler import compile_kernel
 from teeny_compiler.reading.assembler import Assembler
 from teeny_compiler.reading.counts import Counts, count
@@ -98,7 +99,8 @@ def cost_of(
     Raises:
         ToolchainError: E0980 and E0981 without a ptxas that takes it. CompileError: as compiling.
     """
-    artifact = compile_kernel(instance, target, options=options)
+    with log.hushed():
+        artifact = compile_kernel(instance, target, options=options)
     known = dict(arguments or {})
     for name in instance.specialization.equal_to_1:
         known.setdefault(name, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from teeny_compiler import log
 from teeny_compiler.codes import E0915
 from teeny_compiler.compiler import compile_kernel
 from teeny_compiler.options import CompileOptions
@@ -65,7 +66,8 @@ def stage_of(
     if name != MACHINE:
         # The places in MLIR are kept on request only; a GPU's later stages always have them.
         asked = asked._replace(emit=(*asked.emit, name), locations=name in ("mlir", "ttgir"))
-    artifact = compile_kernel(instance, target, options=asked)
+    with log.hushed():
+        artifact = compile_kernel(instance, target, options=asked)
     if name == MACHINE:
         from teeny_compiler.reading.assembler import Assembler
 

@@ -13,7 +13,10 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
+from teenyc.backend.cpu.builder import Builder, memory_type
+from teenyc.backend.cpu.features import Features
 from teenyc.backend.cpu.maths import Definition, define, module_text
+from teenyc.backend.cpu.text import Output, Section, Val
 
 mpmath: Any = importlib.import_module("mpmath")  # it has no stubs
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -66,6 +69,54 @@ class Native:
         self._call(given.ctypes.data, found.ctypes.data, len(given))
 
 
+def held_kind(name: str) -> str:
+    """The LLVM type of a number in memory: `i16` for bf16, `float` for f32, `i32` for u32."""
+    integer = name[0] in "iu"
+    return (
+        memory_type(f"i{name[1:]}")
+        if integer and name[1:] != "1"
+        else ("i1" if integer else memory_type(name))
+    )
+
+
+def conversion(
+    source: str, result: str, lanes: int, *, native_half: bool, toward_zero: bool = False
+) -> Definition:
+    """The back end's conversion between two types as a function of bits in memory."""
+    c, section = _builder(native_half)
+    x = Val("%x", held_kind(source), lanes)
+    is_float = source[0] not in "iu"
+    held = c.decode(x, source) if is_float else x
+    if result[0] in "iu":
+        found = c.to_integer(held, f"i{result[1:]}", signed=result[0] == "i")
+    elif is_float:
+        found = c.encode(c.rounded(held, result, toward_zero=toward_zero), result)
+    else:
+        found = c.encode(c.from_integer(held, result, signed=source[0] == "i"), result)
+    way = ".rtz" if toward_zero else ""
+    return _function(f"@teeny.{source}_to_{result}{way}.x{lanes}", c, section, x, found)
+
+
+def rounding(element: str, lanes: int, *, native_half: bool) -> Definition:
+    """The back end's rounding of f32 to a narrow type, held as f32."""
+    c, section = _builder(native_half)
+    x = Val("%x", "float", lanes)
+    found = c.rounded(x, element)
+    return _function(f"@teeny.round_to_{element}.x{lanes}", c, section, x, found)
+
+
+def _builder(native_half: bool) -> tuple[Builder, Section]:
+    names = frozenset({"f16c"} if native_half else ())
+    section = Section("entry")
+    return Builder(Output(Features("", "", "", names), fusion=False), [section]), section
+
+
+def _function(symbol: str, c: Builder, section: Section, x: Val, found: Val) -> Definition:
+    head = f"define internal {found.llvm} {symbol}({x}) alwaysinline nounwind {{"
+    text = "\n".join([head, "entry:", *section.lines, f"  ret {found}", "}", ""])
+    return Definition(symbol, text, frozenset(c.output.declares), frozenset())
+
+
 class Lab:
     """Compiles definitions for this machine and measures them.
 
@@ -73,6 +124,9 @@ class Lab:
     """
 
     samples = 1500
+    conversion = staticmethod(conversion)
+    rounding = staticmethod(rounding)
+    held_kind = staticmethod(held_kind)
 
     def __init__(self) -> None:
         llvm.initialize_native_target()

@@ -8,7 +8,6 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from teenyc.backend.cpu.maths.convert import convert, kind_of, round_to
 from teenyc.ops import arrays, casts
 from teenyc.types import ScalarType
 
@@ -32,7 +31,7 @@ INTEGERS = [f"{sign}{bits}" for sign in "iu" for bits in (8, 16, 32, 64)]
 def native(
     lab: Lab, source: str, result: str, *, hardware: bool = False, toward_zero: bool = False
 ) -> Native:
-    definition = convert(source, result, 16, native_half=hardware, toward_zero=toward_zero)
+    definition = lab.conversion(source, result, 16, native_half=hardware, toward_zero=toward_zero)
     return lab.native(definition, modern=hardware)
 
 
@@ -178,7 +177,7 @@ def test_rounding_in_place_is_narrowing_and_widening(lab: Lab, name: str) -> Non
     x = close_calls(name, "f32")
     expected = arrays.rounded(np, x.astype(np.float64), name).astype(np.float32)
     for hardware in machines(lab):
-        definition = round_to(name, 16, native_half=hardware)
+        definition = lab.rounding(name, 16, native_half=hardware)
         assert same_values(lab.native(definition, modern=hardware)(x), expected)
 
 
@@ -241,6 +240,6 @@ def test_floats_become_integers_as_in_the_interpreter(lab: Lab, source: str, res
 
 def test_booleans_become_floats(lab: Lab) -> None:
     for source, one in (("i1", -1.0), ("u1", 1.0)):
-        text = convert(source, "f32", 4, native_half=False).text
+        text = lab.conversion(source, "f32", 4, native_half=False).text
         assert ("sitofp" if one < 0 else "uitofp") in text
-        assert kind_of(source) == "i1"
+        assert lab.held_kind(source) == "i1"

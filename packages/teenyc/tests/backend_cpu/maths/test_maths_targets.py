@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import llvmlite.binding as llvm
 import pytest
 
 from teenyc.backend.cpu.maths import FUNCTIONS, define, module_text
-from teenyc.backend.cpu.maths.convert import convert, round_to
 from teenyc.backend.cpu.maths.definition import Definition
+
+if TYPE_CHECKING:
+    from conftest import Lab
 
 TARGETS = [
     ("x86_64-unknown-linux-gnu", "x86-64", False),
@@ -25,21 +28,21 @@ CALL = re.compile(r"^\s+(?:callq?|jmp|bl|b)\s+_?\"?([^\s.\"][^\s\"]*)", re.MULTI
 INLINED = re.compile(r"define internal (<[^@]*@teeny\.[\w.]+\([^)]*\)) alwaysinline")
 
 
-def everything(lanes: int, *, modern: bool) -> list[Definition]:
+def everything(lab: Lab, lanes: int, *, modern: bool) -> list[Definition]:
     """Every function, and conversions of every kind."""
     found = [define(name, lanes, e, modern) for name in FUNCTIONS for e in ("f32", "f64")]
     pairs = [(a, b) for n in NARROW for wide in ("f32", "f64") for a, b in ((n, wide), (wide, n))]
     pairs += [("i64", "bf16"), ("u64", "f32"), ("i32", "f16"), ("f64", "i32"), ("f32", "u64")]
-    found += [convert(a, b, lanes, native_half=modern) for a, b in pairs]
-    found += [convert("f64", b, lanes, native_half=modern, toward_zero=True) for b in NARROW]
-    return found + [round_to(name, lanes, native_half=modern) for name in NARROW]
+    found += [lab.conversion(a, b, lanes, native_half=modern) for a, b in pairs]
+    found += [lab.conversion("f64", b, lanes, native_half=modern, toward_zero=True) for b in NARROW]
+    return found + [lab.rounding(name, lanes, native_half=modern) for name in NARROW]
 
 
 @pytest.mark.parametrize(("triple", "cpu", "modern"), TARGETS)
-def test_no_function_of_a_library_is_called(triple: str, cpu: str, modern: bool) -> None:
+def test_no_function_of_a_library_is_called(triple: str, cpu: str, modern: bool, lab: Lab) -> None:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    definitions = everything(4, modern=modern)
+    definitions = everything(lab, 4, modern=modern)
     # Functions that are to be inlined would leave no code here.
     text = INLINED.sub(r"define \1", module_text(definitions, fma=modern))
     machine = llvm.Target.from_triple(triple).create_target_machine(

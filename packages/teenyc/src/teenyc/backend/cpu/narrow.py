@@ -135,11 +135,16 @@ def encoded(c: Builder, x: Val, element: str) -> Val:
     )
     found = c.select(tiny, c.cast("fptosi", scaled, "i32"), normal)
     top = ((1 << (form.width - 1)) - 1) >> form.mantissa << form.mantissa
-    nan = (1 << (form.width - 1)) - 1 if element.startswith("f8") else 0x7E00
+    if element.startswith("f8"):
+        nan = number((1 << (form.width - 1)) - 1, "i32")
+    else:  # its payload stays, as in hardware
+        payload = c.binary("lshr", size, number(23 - form.mantissa, "i32"))
+        payload = c.binary("and", payload, number((1 << form.mantissa) - 1, "i32"))
+        nan = c.binary("or", payload, number(0x7E00, "i32"))
     if element != "f8E4M3FN":
         infinite = c.compare("eq", size, number(0x7F800000, "i32"))
         found = c.select(infinite, number(top, "i32"), found)
-    found = c.select(c.compare("ugt", size, number(0x7F800000, "i32")), number(nan, "i32"), found)
+    found = c.select(c.compare("ugt", size, number(0x7F800000, "i32")), nan, found)
     sign = c.binary("lshr", bits, number(32 - form.width, "i32"))
     sign = c.binary("and", sign, number(1 << (form.width - 1), "i32"))
     return c.cast("trunc", c.binary("or", found, sign), type_)
@@ -164,6 +169,8 @@ def decoded(c: Builder, x: Val, element: str) -> Val:
         top = ((1 << (form.width - 1)) - 1) >> form.mantissa << form.mantissa
         special = c.compare("uge", size, number(top, "i32"))
         found = c.select(special, c.binary("or", moved, number(0x7F800000, "i32")), found)
+        quiet = c.binary("or", found, number(0x00400000, "i32"))
+        found = c.select(c.compare("ugt", size, number(top, "i32")), quiet, found)
     sign = c.binary("lshr", wide, number(form.width - 1, "i32"))
     sign = c.binary("shl", sign, number(31, "i32"))
     return _float(c, c.binary("or", found, sign))

@@ -46,17 +46,21 @@ def describe_failure(
         error.note(outcome.reason.rstrip())
     elif outcome.failure == "died":
         error = E0703.at(
-            _span(errors, unit),
+            _span(errors, unit) or _header(unit),
             "while compiling this",
             stage=f"`{outcome.stage}`",
             how=outcome.reason,
         )
     elif outcome.stage == "mlir":
-        error = E0704.error().note(_around(errors, mlir))
+        place = _line_of(errors, mlir, unit) or _header(unit)
+        error = E0704.at(place, "made from this").note(_around(errors, mlir))
     else:
         reason = errors[0][5].partition(": %")[0] if errors else outcome.reason
         error = E0705.at(
-            _span(errors, unit), "refused here", stage=f"`{outcome.stage}`", reason=reason
+            _span(errors, unit) or _header(unit),
+            "refused here",
+            stage=f"`{outcome.stage}`",
+            reason=reason,
         )
     said = _without_module(outcome.stderr.strip().splitlines())
     if said:
@@ -93,6 +97,27 @@ def _span(errors: list[re.Match[str]], unit: Unit) -> Span | None:
     for match in errors:
         if match[1] == unit.file:
             return Span.point(match[1], int(match[2]), int(match[3]))
+    return None
+
+
+def _header(unit: Unit) -> Span | None:
+    """The `def` of the kernel, where nothing closer is known."""
+    for number, line in enumerate(unit.body.splitlines(), 1):
+        if line.startswith(f"def {unit.kernel}("):
+            end = len(f"def {unit.kernel}") + 1
+            return Span(unit.file, number, 1, number, end)
+    return None
+
+
+def _line_of(errors: list[re.Match[str]], mlir: str, unit: Unit) -> Span | None:
+    """The place in the unit that the module's line came from."""
+    lines = mlir.splitlines()
+    for match in errors:
+        at = int(match[2])
+        found = re.findall(r'"([^"]+)":(\d+):(\d+)', lines[at - 1]) if 0 < at <= len(lines) else []
+        for file, line, column in found:
+            if file == unit.file:
+                return Span.point(file, int(line), int(column))
     return None
 
 
