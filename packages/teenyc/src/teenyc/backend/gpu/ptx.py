@@ -60,9 +60,11 @@ def find_excluding(text: str) -> tuple[int, int] | None:
     if found is None:
         return None
     place = (0, 0)
-    # Accesses are inline assembly, whose own lines count as if they were the kernel's.
-    before = max(text.rfind(_ASM, 0, found.start()), 0) or found.start()
-    for match in _LOC.finditer(text, 0, before):
+    # Accesses are inline assembly, whose own lines count as if they were the kernel's: of those
+    # only the first position is right.
+    begin = max(text.rfind(_ASM, 0, found.start()), 0)
+    first = _LOC.search(text, begin, found.start())
+    for match in _LOC.finditer(text, 0, first.end() if first else found.start()):
         end = text.find("\n", match.end())
         calls = _INLINED.findall(text, match.end(), end)
         line, column = calls[-1] if calls else match.groups()
