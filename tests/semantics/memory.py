@@ -13,6 +13,7 @@ from semantic_cases import (
     define,
     f32,
     i1,
+    i8,
     i16,
     i32,
     i64,
@@ -137,6 +138,12 @@ tl.store(y_ptr + i, tl.load(end - i))
 tl.store(z_ptr + i, tl.load(end + (i * -1).to(i8)))""",
         x=i32(1, 2, 3, 4),
         out={"y": i32(4, 3, 2, 1), "z": i32(4, 3, 2, 1)},
+    )
+    yield program(
+        "n = tl.load(n_ptr)\ntl.store(y_ptr, tl.load(x_ptr + 60 + (n + n)))",
+        n=i8(100),
+        x=i32(*range(64)),
+        out={"y": i32(60 - 56)},
     )
     yield program(
         "n = tl.load(n_ptr)\ntl.store(y_ptr, (x_ptr + n).to(i64) - x_ptr.to(i64))",

@@ -106,6 +106,8 @@ def out_dtype_and_acc_set_the_dtype() -> Cases:
     yield product(a, b, "f16", "tl.dot(a, b, out_dtype=f16)")
     call = "tl.dot(a, b, tl.full((32, 32), 0.0, f32))"
     yield product(a, b, "f32", call)
+    a, b = _small("f64", 61, n=16, k=16)
+    yield product(a, b, "f64")
 
 
 @sentence("S708")
@@ -137,6 +139,8 @@ def nan_and_infinity_go_through_products() -> Cases:
 @sentence("S710")
 def small_or_mixed_products_are_refused() -> Cases:
     lines = ["a = tl.zeros((16, 8), f16)", "b = tl.zeros((8, 16), f16)"]
+    yield refused("E0411", "tl.dot(a, b)", at="a", before=lines)
+    lines = ["a = tl.zeros((16, 16), i8)", "b = tl.zeros((16, 16), i8)"]
     yield refused("E0411", "tl.dot(a, b)", at="a", before=lines)
     lines = ["a = tl.zeros((16, 16), f16)", "b = tl.zeros((16, 16), bf16)"]
     yield refused("E0301", "tl.dot(a, b)", at="b", before=lines)

@@ -149,8 +149,19 @@ tl.atomic_store(a_ptr + 1, 9)""",
     )
 
 
+def _default_order(_device: Any) -> None:
+    from teeny_triton.triton_lang import TRITON, TRITON_SHA
+    from teenyc.frontend import lower_unit
+
+    kernel = define(kernel_text("a_ptr: Ptr[i32]", ["tl.atomic_add(a_ptr, 1)"]))
+    module = lower_unit(kernel.instantiate().unit(TRITON, TRITON_SHA))
+    (order,) = [op.attrs for op in module.walk() if op.name == "tt.atomic_rmw"]
+    assert (order["sem"], order["scope"]) == ("acq_rel", "gpu")
+
+
 @sentence("S809")
 def orders_and_scopes_have_names() -> Cases:
+    yield Check("the default", _default_order)
     for order in ("acquire", "release", "acq_rel", "relaxed"):
         for scope in ("cta", "gpu", "sys"):
             body = f"tl.atomic_add(a_ptr, 1, sem='{order}', scope='{scope}')"

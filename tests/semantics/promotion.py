@@ -41,6 +41,7 @@ def f16_wins_over_bf16_and_integers() -> Cases:
     yield values({"x + y": f16(2049 - 1)}, x=f16(2048), y=bf16(0.5))
     yield values({"x + y": f16(3.5)}, x=i64(3), y=f16(0.5))
     yield values({"x + y": f16(1.5)}, x=u8(1), y=f16(0.5))
+    yield values({"x + y": f16(1.5)}, x=i1(True), y=f16(0.5))
 
 
 @sentence("S103")
