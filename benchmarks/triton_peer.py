@@ -71,10 +71,11 @@ def _function(node: ast.FunctionDef) -> ast.FunctionDef:
 
 
 def _is_kernel(node: ast.stmt) -> bool:
-    return isinstance(node, ast.FunctionDef) and any(
-        isinstance(decorator, ast.Name) and decorator.id in DECORATORS
-        for decorator in node.decorator_list
-    )
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    # `@kernel` or `@kernel(extents=...)`
+    found = [d.func if isinstance(d, ast.Call) else d for d in node.decorator_list]
+    return any(isinstance(name, ast.Name) and name.id in DECORATORS for name in found)
 
 
 def translate(source: str) -> str:
