@@ -46,8 +46,8 @@ def parse_ptx(text: str) -> PtxHeader | None:
 
 # An access whose cache operator excludes its eviction priority, and positions before it.
 _EXCLUDING = re.compile(r"\b(?:ld|st)\.global\.(?:[\w:]+\.)*?(?:c[agsv]|w[bt])\.[\w:.]*L1::evict")
-_ASM = "// begin inline asm"
-_LOC = re.compile(r"^\s*\.loc\s+\d+ (\d+) (\d+)", re.MULTILINE)
+_ASM = ("// begin inline asm", "// end inline asm")
+_LOC = re.compile(r"\s*\.loc\s+\d+ (\d+) (\d+)")
 _INLINED = re.compile(r"inlined_at \d+ (\d+) (\d+)")
 
 
@@ -59,16 +59,18 @@ def find_excluding(text: str) -> tuple[int, int] | None:
     found = _EXCLUDING.search(text)
     if found is None:
         return None
-    place = (0, 0)
-    # Accesses are inline assembly, whose own lines count as if they were the kernel's: of those
-    # only the first position is right.
-    begin = max(text.rfind(_ASM, 0, found.start()), 0)
-    first = _LOC.search(text, begin, found.start())
-    for match in _LOC.finditer(text, 0, first.end() if first else found.start()):
-        end = text.find("\n", match.end())
-        calls = _INLINED.findall(text, match.end(), end)
-        line, column = calls[-1] if calls else match.groups()
-        place = int(line), int(column)
+    place, in_asm, asm_lines = (0, 0), False, 0
+    for line in text[: found.start()].splitlines():
+        if line.strip() in _ASM:
+            in_asm, asm_lines = line.strip() == _ASM[0], 0
+        elif (match := _LOC.match(line)) is not None:
+            # Accesses are inline assembly, whose lines count as if they were the kernel's: only the
+            # first is right.
+            asm_lines += in_asm
+            if asm_lines < 2:
+                calls = _INLINED.findall(line)
+                where = calls[-1] if calls else match.groups()
+                place = int(where[0]), int(where[1])
     return place
 
 
