@@ -248,3 +248,46 @@ def test_a_bundle_for_gpus_is_the_same_twice_and_whole(tmp_path: Path) -> None:
     assert {t for row in found.row("vector_add").instances for t in row.code} == {
         "cuda:sm_80", "cuda:sm_90", "cuda:sm_120",
     }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundle that run_bundle.py runs, for this machine's devices."""
+    folder = tmp_path_factory.mktemp("examples")
+    given = folder / "bundle_examples.toml"
+    text = (ROOT / "tests" / "bundle_examples.toml").read_text(encoding="utf-8")
+    given.write_text(text.replace("examples/", f"{EXAMPLES.as_posix()}/"), encoding="utf-8")
+    build(sys.executable, folder, SOURCES, given, TEENYC_PATH=teenyc(folder))
+    return folder / "out.teeny"
+
+
+def run_examples(path: Path, device: str, folder: Path) -> list[int]:
+    """Cases, hits and misses of a run without any compiler."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tests" / "run_bundle.py"), str(path), device, "--hide"],
+        env=environment(folder, SOURCES),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+    assert done.returncode == 0, done.stderr
+    words = done.stdout.split()
+    return [int(words[at]) for at in (0, 2, 4)]
+
+
+@pytest.mark.accept
+@pytest.mark.skipif(sys.platform != "linux", reason="Triton is there for Linux")
+def test_the_examples_run_from_a_bundle_on_the_cpu(examples: Path, tmp_path: Path) -> None:
+    cases, hits, misses = run_examples(examples, "cpu", tmp_path)
+    assert cases == 27
+    assert hits >= 12
+    assert misses == 0
+
+
+@pytest.mark.gpu
+def test_the_examples_run_from_a_bundle_on_a_gpu(examples: Path, tmp_path: Path) -> None:
+    cases, hits, misses = run_examples(examples, "cuda:0", tmp_path)
+    assert cases == 27
+    assert hits >= 12
+    assert misses == 0
