@@ -36,7 +36,16 @@ PACKAGES = (
 )
 LIBTRITONS = ("3.6", "3.7", "3.8", "3.9")
 EXTRAS = {"teenyc": "interpret,bounds", "teeny-compiler": "cli"}
-RUFF_TARGETS = ("packages", "tests", "examples", "benchmarks", "docs", "noxfile.py", "conftest.py")
+RUFF_TARGETS = (
+    "packages",
+    "tests",
+    "examples",
+    "benchmarks",
+    "docs",
+    "tools",
+    "noxfile.py",
+    "conftest.py",
+)
 
 
 def group(name: str) -> tuple[str, ...]:
@@ -109,6 +118,7 @@ def types(session: nox.Session) -> None:
         ["tests", "conftest.py", "noxfile.py"],
         ["examples", "benchmarks", "tests/example_cases.py", "tests/test_public_style.py"],
         ["docs"],
+        ["tools"],
     ]
     for name in PACKAGES:
         folder = ROOT / "packages" / name
@@ -144,14 +154,9 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def build(session: nox.Session) -> None:
     """Build wheels and sdists, inspect their contents, run the tests from the wheels alone."""
-    session.install(*group("build"))
-    work = Path(session.create_tmp()).resolve()
-    dist, tree = work / "dist", work / "tree"
-    for folder in (dist, tree):
-        shutil.rmtree(folder, ignore_errors=True)
-    for name in PACKAGES:
-        # The wheel is built from the sdist, so the sdist is complete.
-        session.run("python", "-m", "build", "-n", "-o", str(dist), f"packages/{name}", silent=True)
+    dist = build_distributions(session)
+    tree = dist.with_name("tree")
+    shutil.rmtree(tree, ignore_errors=True)
     extra = {**EXTRAS, "teenyc": "interpret,bounds,cuda"}
     wheels = {path.name.split("-")[0].replace("_", "-"): path for path in dist.glob("*.whl")}
     session.install("--force-reinstall", "--no-deps", *(str(path) for path in wheels.values()))
@@ -175,6 +180,36 @@ def build(session: nox.Session) -> None:
         if "site-packages" not in str(session.run("python", "-P", "-c", imported, silent=True)):
             session.error("the tests would not run from the wheels")
         session.run("python", "-P", "-m", "pytest", "packages", *session.posargs)
+
+
+def build_distributions(session: nox.Session) -> Path:
+    """Build a wheel and an sdist of every package, and return their folder."""
+    session.install(*group("build"))
+    dist = Path(session.create_tmp()).resolve() / "dist"
+    shutil.rmtree(dist, ignore_errors=True)
+    for name in PACKAGES:
+        # The wheel is built from the sdist, so the sdist is complete.
+        session.run("python", "-m", "build", "-n", "-o", str(dist), f"packages/{name}", silent=True)
+    return dist
+
+
+@nox.session
+def publish(session: nox.Session) -> None:
+    """Build and check a release; `-- --rehearse` tries it, `-- --index URL --upload` uploads it."""
+    session.install(*group("publish"))
+    options = list(session.posargs)
+    dist = str(build_distributions(session))
+    if "--rehearse" in options:
+        options.remove("--rehearse")
+        session.run("python", "tools/release.py", "rehearse", dist, *options)
+        return
+    session.run("python", "tools/release.py", "check", dist)
+    if "--index" not in options:
+        session.log("nothing was uploaded: name an index, `nox -s publish -- --index URL --upload`")
+        return
+    # Without `--upload` it only says what it would do.
+    options = ["--really" if option == "--upload" else option for option in options]
+    session.run("python", "tools/release.py", "upload", dist, *options)
 
 
 @nox.session

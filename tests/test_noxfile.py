@@ -7,7 +7,9 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SESSIONS = {"demo", "test", "types", "lint", "build", "accept", "gpu", "bench", "docs", "golden"}
+SESSIONS = {
+    "demo", "test", "types", "lint", "build", "publish", "accept", "gpu", "bench", "docs", "golden",
+}  # fmt: skip
 
 
 def sessions() -> dict[str, str | None]:

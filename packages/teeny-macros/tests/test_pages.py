@@ -26,7 +26,7 @@ FOLDER = Path(teeny_macros.__file__).parent / "explain"
 FENCE = re.compile(r"^```py (\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PAGES = sorted(FOLDER.glob("*.md"))
 WITHOUT_EXAMPLE = {"I0000"}
-BUNDLES = ("E1030", "E1031", "E1032")  # their examples compile kernels
+BUNDLES = ("E1030", "E1031", "E1032", "E1033")  # their examples compile kernels
 # About texts that stand in no file of the kernel, about bundles, about another process.
 WITHOUT_PLACE = {"E0020", "E0021", "E0023", "E1026", "E1032", "E1033", "E1040"}
 DTYPES = {"<f4": "f32", "<f8": "f64", "<f2": "f16", "<i4": "i32", "|V4": "", "<c8": ""}
