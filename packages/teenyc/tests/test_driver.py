@@ -33,6 +33,8 @@ INTERPRET = Options(Target.interpret(), ("mlir",))
 def failure(text: str, options: Options, kind: type[TeenyError], **more: str) -> TeenyError:
     with pytest.raises(kind) as caught:
         driver.compile_text(text, options, **more)  # type: ignore[arg-type]
+    if kind is not InternalError:
+        assert missing_parts(caught.value, placed=False) == []
     return caught.value
 
 
