@@ -20,7 +20,7 @@ from teeny_triton.triton_lang import TRITON, TRITON_SHA
 from teenyc import passes
 from teenyc.backend.cpu import features
 from teenyc.backend.cpu.lower import lower_module
-from teenyc.backend.gpu.hardware import HARDWARE
+from teenyc.backend.gpu.hardware import HARDWARE, LIMITS
 from teenyc.backend.gpu.versions import ARCH_FLOOR
 from teenyc.frontend import lower_unit
 from teenyc.ir.core import Module, Operation
@@ -81,10 +81,14 @@ def triton_table() -> str:
         lines += [_row(node, module, methods.get(node.name, [])) for node in nodes]
         lines.append("")
     lines += [
-        "## From some architecture on\n",
-        "Below it, a kernel that uses it is refused (E0713).\n",
+        "## What not every target has\n",
+        "A code is that of the error, or of the warning, which a kernel meets there.\n",
+        "| | GPUs from | other GPUs | CPU | interpreter |",
+        "|---|---|---|---|---|",
+        *(f"| {row.what} | {row.first} | E0713 | {row.host} | yes |" for row in HARDWARE),
+        *(f"| {' | '.join(row)} |" for row in LIMITS),
+        "",
     ]
-    lines += ["| | from |", "|---|---|", *(f"| {row.what} | {row.first} |" for row in HARDWARE), ""]
     lines += ["## Not here yet\n", "These are refused where a kernel uses them (E0199).\n"]
     lines += [", ".join(f"`tl.{name}`" for name in _NOT_SUPPORTED_YET) + ".", ""]
     return "\n".join(lines)

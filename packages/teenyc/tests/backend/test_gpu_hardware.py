@@ -9,8 +9,9 @@ import pytest
 from teeny_macros.diagnostics import CompileError
 from teeny_macros.target import Target
 from teeny_macros.unit import Unit, UnitModule
-from teenyc.backend.gpu.hardware import HARDWARE
+from teenyc.backend.gpu.hardware import HARDWARE, LIMITS
 from teenyc.backend.gpu.versions import ARCH_FLOOR, arch_number
+from teenyc.codes import CODES
 from teenyc.driver import compile_text
 from teenyc.options import Options
 
@@ -137,3 +138,53 @@ def test_an_access_that_the_assembler_refuses_is_refused_at_its_line(
     assert found.span is not None
     lines = unit.body.split("\n")
     assert "cache_modifier" in lines[found.span.line - 1] or "helper(" in lines[found.span.line - 1]
+
+
+@pytest.mark.parametrize("row", HARDWARE, ids=lambda row: row.what)
+def test_a_cpu_makes_of_it_what_the_table_says(row: object) -> None:
+    text = unit_of(row.what).render()  # type: ignore[attr-defined]
+    refused = row.host if row.host.startswith("E") else ""  # type: ignore[attr-defined]
+    codes = []
+    try:
+        compile_text(text, Options(Target.cpu(), ("obj",)))
+    except CompileError as error:
+        codes = [found.code for found in error.diagnostics]
+    assert codes == ([refused] if refused else [])
+
+
+# Those limits that one line of a kernel shows, with the targets that refuse it.
+LINES = {
+    "`inline_asm_elementwise`": (
+        'tl.store(y_ptr, tl.inline_asm_elementwise("mov.f32 $0, 0f00000000;", "=f", [], '
+        "tl.float32, True, 1))"
+    ),
+    "`cache_modifier` and `eviction_policy` of one access": (
+        'tl.store(y_ptr, 1.0, cache_modifier=".cs", eviction_policy="evict_first")'
+    ),
+}
+
+
+@pytest.mark.accept
+@pytest.mark.parametrize("what", LINES)
+def test_a_limit_is_what_the_table_says(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (limit,) = (row for row in LIMITS if row.what == what)
+    monkeypatch.setitem(KERNELS, "here", ("f32", LINES[what]))
+    text = unit_of("here").render()
+    for target, said in ((Target.cuda("sm_90"), limit.gpus), (Target.cpu(), limit.cpu)):
+        stage = "ptx" if target.kind == "cuda" else "obj"
+        codes = []
+        try:
+            compile_text(text, Options(target, (stage,)), folder=str(tmp_path))
+        except CompileError as error:
+            codes = [found.code for found in error.diagnostics]
+        assert codes == ([said] if said.startswith("E") else [])
+
+
+def test_the_codes_of_the_table_are_codes() -> None:
+    known = {row.code for row in CODES}
+    for limit in LIMITS:
+        for said in limit[1:]:
+            if said[:2] in ("E0", "W0"):
+                assert f"E{said[1:5]}" in known

@@ -15,12 +15,16 @@ from teenyc.ir.core import Module, Operation
 
 
 class Hardware(NamedTuple):
-    """Something that architectures have from `first` on; `uses` says whether an operation is it."""
+    """Something that architectures have from `first` on; `uses` says whether an operation is it.
+
+    `host` is what the CPU target makes of it: an error code, or a word.
+    """
 
     what: str
     first: str
     uses: Callable[[Operation], bool]
     instead: str
+    host: str = "yes"
 
 
 def _elements(op: Operation) -> set[str]:
@@ -51,6 +55,7 @@ HARDWARE = (
         "sm_90",
         lambda op: op.name == "nvidia.grid_dependency",
         "leave it out: kernels of a stream run one after another there",
+        "does nothing",
     ),
     Hardware(
         "the smaller or greater f16 or bf16 through a descriptor (`atomic_min`, `atomic_max`)",
@@ -61,6 +66,7 @@ HARDWARE = (
             and not _elements(op).isdisjoint(("f16", "bf16"))
         ),
         "use f32, which pointers have: `tl.atomic_min`",
+        "E0511",
     ),
     Hardware(
         "`dot` of i8",
@@ -68,6 +74,44 @@ HARDWARE = (
         lambda op: op.name == "tt.dot" and "i8" in _elements(op),
         "cast the operands: `x.to(f16)`",
     ),
+)
+
+
+class Limit(NamedTuple):
+    """Something that is no operation of one architecture: where it is, and what happens elsewhere.
+
+    What begins with E is the code of the error, with W of the warning.
+    """
+
+    what: str
+    gpus: str
+    other_gpus: str
+    cpu: str
+    interpreter: str
+
+
+LIMITS = (
+    Limit("`inline_asm_elementwise`", "all", "", "E0803", "E0509"),
+    Limit("clusters of blocks (`num_ctas`)", "sm_90", "E0713", "does nothing", "does nothing"),
+    Limit("`launch_pdl`", "sm_90", "E1079 at the launch", "does nothing", "does nothing"),
+    Limit("tensor descriptors in hardware", "sm_90", "pointers", "pointers", "yes"),
+    Limit("`gather` of a descriptor in hardware", "sm_100", "pointers", "pointers", "yes"),
+    Limit("`scatter` of a descriptor in hardware", "sm_100, sm_103", "pointers", "pointers", "yes"),
+    Limit(
+        "`tl.range(warp_specialize=True)`",
+        "sm_90, sm_100, sm_103",
+        "W0714",
+        "does nothing",
+        "does nothing",
+    ),
+    Limit(
+        "`cache_modifier` and `eviction_policy` of one access",
+        "E0715",
+        "E0715",
+        "do nothing",
+        "do nothing",
+    ),
+    Limit("`device_assert`", "with `-C assertions=on`", "", "yes", "yes"),
 )
 
 
