@@ -6,6 +6,7 @@ identity, no hash of a library. A change of what is hashed raises `SCHEMA`.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from teeny_macros.artifact import SCHEMA as METADATA_SCHEMA
@@ -68,6 +69,7 @@ def canonical_json(data: object) -> bytes:
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
 
 
+@lru_cache(maxsize=1)
 def _host_cpu() -> str:
     """What tells this CPU's code from another's: a directory may be shared between machines."""
     import platform
