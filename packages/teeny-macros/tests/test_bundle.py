@@ -438,6 +438,28 @@ def test_arguments_are_checked_without_the_source(
     assert caught.value.code == code
 
 
+def test_a_bundle_of_an_older_version_lacks_a_launch_option(
+    tmp_path: Path, plain: Any, gpu: Any, array: Any
+) -> None:
+    def written(change: Callable[[list[tuple[str, Any]]], object]) -> Any:
+        index = index_of({plain: {"cuda:sm_90": "code/a"}})
+        kernel = index.kernels[0]
+        options = list(kernel.instances[0].options)
+        change(options)
+        row = kernel.instances[0]._replace(options=tuple(options))
+        kernel = kernel._replace(instances=(row,), options=dict(options))
+        path = tmp_path / f"{len(options)}.teeny"
+        with path.open("wb") as file:
+            bundle_file.write(file, index._replace(kernels=(kernel,)), {"code/a": b"x"})
+        return Bundle(path)["copy"]
+
+    launch(written(lambda options: options.pop()), array)
+    assert len(gpu.launches) == 1
+    with pytest.raises(LaunchError) as caught:
+        launch(written(lambda options: options.append(("from_the_future", 1))), array)
+    assert caught.value.code == "E1030"
+
+
 def test_a_name_that_is_not_there_is_a_coded_error(tmp_path: Path, plain: Any) -> None:
     found = Bundle(write(tmp_path / "a.teeny", {plain: {"cuda:sm_90": "code/a"}}))
     assert list(found) == ["copy"]

@@ -78,13 +78,17 @@ class BundledKernel:
         self.captured = None
         self.dtypes = ()  # the instances say it
         self.parameters = tuple(map(_parameter, row.parameters))
-        self._options = LaunchOptions(**row.options) if options is None else options
+        own = _launch_options(row.options) or LaunchOptions()
+        self._options = own if options is None else options
         self._lock = threading.Lock()
         self._site: LaunchSite | None = None
         self._instances: dict[Any, BundledInstance] = {}
         self._bases: dict[Any, list[InstanceRow]] = {}
         for instance in row.instances:
-            key = (instance.types, instance.constants, instance.options)
+            launch_options = _launch_options(dict(instance.options))
+            if launch_options is None:
+                continue
+            key = (instance.types, instance.constants, launch_options)
             self._bases.setdefault(key, []).append(instance)
 
     @property
@@ -168,7 +172,7 @@ class BundledKernel:
         ordered = tuple((p.name, constants[p.name]) for p in self.parameters if p.name in constants)
         texts = tuple((name, constant_text(value)) for name, value in ordered)
         named = tuple((name, type_.text) for name, type_ in types.items())
-        rows = self._bases.get((named, texts, tuple(options._asdict().items())))
+        rows = self._bases.get((named, texts, options))
         specialization = Specialization(tuple(types.items()), ordered)
         if rows is None:
             made = BundledInstance(self.bundle, self.row, "", specialization, options)
@@ -188,6 +192,13 @@ class BundledKernel:
                     self.bundle, self.row, rows[0].base, specialization, options
                 )
         return found
+
+
+def _launch_options(given: Mapping[str, Any]) -> LaunchOptions | None:
+    """The options of a bundle, where it lacks one its default; None if it has one unknown here."""
+    if not given.keys() <= set(LaunchOptions._fields):
+        return None
+    return LaunchOptions(**given)
 
 
 def parameter_json(parameter: Parameter) -> dict[str, Any]:
