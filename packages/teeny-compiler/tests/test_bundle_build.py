@@ -224,6 +224,25 @@ def test_what_cannot_be_compiled_leaves_the_old_bundle(
     assert not list(tmp_path.glob("tmp*"))
 
 
+def test_a_tuned_kernel_takes_its_configs_from_a_bundle(
+    kernels: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np = pytest.importorskip("numpy")
+    pytest.importorskip("teeny_cpu")
+    from teeny_macros import bundle
+
+    path = tmp_path / "a.teeny"
+    build_bundle(every_instance(kernels.tuned), path, targets=["cpu"], sealed=True)
+    monkeypatch.setattr(bundle, "_registry", bundle._Registry())
+    monkeypatch.setenv("TEENYC_PATH", str(tmp_path / "no-teenyc"))
+    monkeypatch.setenv("TEENYC_CACHE_DIR", str(tmp_path / "empty"))
+    found = bundle.load(path)
+    x = np.zeros(128, np.float32)
+    kernels.tuned[1](x)
+    assert x[:64].all()
+    assert (kernels.tuned.tunings[-1].measured, found.misses) == (2, 0)
+
+
 # --- manifests ------------------------------------------------------------------------------------
 
 MANIFEST = """\

@@ -175,11 +175,30 @@ class _Search:
         return any(row.state == MEASURED for row in rows.values())
 
     def _compile(self, configs: Sequence[Config]) -> dict[Config, Artifact | TeenyError]:
-        pairs = [(self.candidates[c].instance, self.candidates[c].device.target) for c in configs]
+        found = self._bundled(configs)
+        rest = [config for config in configs if config not in found]
+        pairs = [(self.candidates[c].instance, self.candidates[c].device.target) for c in rest]
         made = workers.compile_kernels(
             pairs, workers=self.settings.workers, progress=self.settings.progress is True
         )
-        return dict(zip(configs, made, strict=True))
+        both = {**found, **dict(zip(rest, made, strict=True))}
+        return {config: both[config] for config in configs}
+
+    def _bundled(self, configs: Sequence[Config]) -> dict[Config, Artifact | TeenyError]:
+        """What bundles have, or refuse because they are sealed."""
+        from teeny_macros import bundle
+
+        found: dict[Config, Artifact | TeenyError] = {}
+        for config in configs:
+            candidate = self.candidates[config]
+            try:
+                artifact = bundle.find(candidate.instance, candidate.device)
+            except TeenyError as error:
+                found[config] = error
+                continue
+            if artifact is not None:
+                found[config] = artifact
+        return found
 
     def _expect_first(self, trials: Trials, configs: Sequence[Config]) -> None:
         """Where configs were added, the first of all still says what is right."""
