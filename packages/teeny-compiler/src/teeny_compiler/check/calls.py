@@ -15,6 +15,7 @@ from teeny_compiler.check.values import (
     UNKNOWN,
     Abstract,
     ArrayOf,
+    DescriptorOf,
     Foreign,
     HostFunction,
     Launcher,
@@ -71,9 +72,10 @@ def read_arguments(evaluator: Evaluator, node: ast.Call) -> Arguments:
     for one in node.args:
         value = evaluator.value(one)
         if not isinstance(one, ast.Starred):
-            args.append(value)
-            nodes.append(one)
-        elif isinstance(value, tuple | list):
+            if complete:  # behind an unknown number of others nobody knows which it is
+                args.append(value)
+                nodes.append(one)
+        elif isinstance(value, tuple | list) and complete:
             members: list[Any] = list(cast("Any", value))
             args += members
             nodes += [one] * len(members)
@@ -245,6 +247,8 @@ class Caller:
             return self.attempt(called, given) if given.known else Some("int")
         if language == "typed":
             return self.typed(given)
+        if language == "tensor_descriptor":
+            return described(given)
         if isinstance(called, type):
             dtype = dtype_name(called)
             if dtype is not None:
@@ -269,6 +273,16 @@ class Caller:
         return array if isinstance(array, ArrayOf) else ArrayOf()
 
 
+def described(given: Arguments) -> DescriptorOf:
+    """`tl.tensor_descriptor(array, (64, 64))`."""
+    array = given.args[0] if given.args else UNKNOWN
+    block = given.kwargs.get("block_shape", given.args[1] if len(given.args) > 1 else None)
+    sides: list[Any] = list(cast("Any", block)) if isinstance(block, tuple | list) else []
+    known = bool(sides) and all(type(side) is int for side in sides)
+    dtype = array.dtype if isinstance(array, ArrayOf) else None
+    return DescriptorOf(dtype, tuple(sides) if known else None)
+
+
 def _is_own(called: Any) -> bool:
     return str(getattr(called, "__module__", "")).partition(".")[0] in (
         "teeny_macros",
@@ -281,6 +295,7 @@ def _is_harmless(called: Any) -> bool:
     return getattr(called, "__name__", "") in (
         "Config",
         "constexpr",
+        "descriptor_type",
         "auto",
         "Extent",
         "LaunchOptions",

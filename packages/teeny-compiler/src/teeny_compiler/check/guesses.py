@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from teeny_macros.namespace import DTYPES, MISSING, dsl_name
 from teeny_macros.resolve import Given, Type
-from teeny_macros.signature import CONST, POINTER, SCALAR, UNTYPED
+from teeny_macros.signature import CONST, DESCRIPTOR, POINTER, SCALAR, UNTYPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +27,7 @@ _BY_BOUND = {
 }  # fmt: skip
 _SIZES = (64, 128, 32, 16, 1024, 8, 4, 2, 1)
 _MOST_CHOICES = 12
+_TILES = ((64, 64), (64,), (16, 64, 64), (16, 16))
 _REAL_NAMES = ("eps", "scale", "alpha", "beta", "gamma", "lr", "rate", "prob", "factor", "slope")
 
 
@@ -64,18 +65,36 @@ def types_for(kernel: Kernel[...], given: Mapping[str, Given]) -> Iterator[dict[
         parameter
         for parameter in kernel.parameters
         if parameter.name not in given
-        and (parameter.kind == UNTYPED or (parameter.kind == POINTER and parameter.dtype is None))
+        and (
+            parameter.kind in (UNTYPED, DESCRIPTOR)
+            or (parameter.kind == POINTER and parameter.dtype is None)
+        )
     ]
     pointers = pointer_parameters(kernel) if lacking else frozenset()
     arrays = [p.name for p in lacking if p.kind == POINTER or p.name in pointers]
-    numbers = [p for p in lacking if p.name not in arrays]
+    described = [p for p in lacking if p.kind == DESCRIPTOR]
+    numbers = [p for p in lacking if p.name not in arrays and p not in described]
+    if described and not arrays:
+        for block in _TILES:
+            yield {p.name: _description(kernel, p, block) for p in described} | {
+                p.name: Given(SCALAR, "i32") for p in numbers
+            }
+        return
     for dtypes in _dtypes_of_arrays(arrays):
         for real in (False, True) if numbers else (False,):
             found = {name: Given(POINTER, dtype) for name, dtype in dtypes.items()}
+            found.update((p.name, _description(kernel, p, _TILES[0])) for p in described)
             for parameter in numbers:
                 is_real = real or isinstance(parameter.default, float) or _is_real(parameter.name)
                 found[parameter.name] = Given(SCALAR, "f32" if is_real else "i32")
             yield found
+
+
+def _description(kernel: Kernel[...], parameter: Parameter, block: tuple[int, ...]) -> Given:
+    dtype = parameter.dtype
+    if dtype is None or parameter.variable is not None:
+        dtype = dtypes_for(kernel, parameter.variable)[0]
+    return Given(DESCRIPTOR, dtype, block=block)
 
 
 def _dtypes_of_arrays(names: Sequence[str]) -> Iterator[dict[str, str]]:

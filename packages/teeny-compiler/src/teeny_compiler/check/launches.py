@@ -16,6 +16,7 @@ from teeny_compiler.check.values import (
     UNKNOWN,
     Abstract,
     ArrayOf,
+    DescriptorOf,
     NotStatic,
     Some,
     Tuned,
@@ -40,7 +41,7 @@ from teeny_macros.resolve import (
     given_type,
     python_dtype,
 )
-from teeny_macros.signature import CONST, POINTER, SCALAR, UNTYPED
+from teeny_macros.signature import CONST, DESCRIPTOR, POINTER, SCALAR, UNTYPED
 
 if TYPE_CHECKING:
     from teeny_compiler.check.calls import Arguments
@@ -317,6 +318,13 @@ def _given(kernel: Any, parameter: Parameter, value: Any) -> Given | None:
                 raise _mistyped(kernel, parameter, "an array", "pass a number")
             return None
         return Given(POINTER, value.dtype)
+    if isinstance(value, DescriptorOf):
+        if parameter.kind not in (DESCRIPTOR, UNTYPED):
+            raise _mistyped(kernel, parameter, "a descriptor", "pass an array or a number")
+        dtype = value.dtype or (parameter.dtype if parameter.variable is None else None)
+        if dtype is None or value.block is None:
+            return None
+        return Given(DESCRIPTOR, dtype, block=value.block)
     if isinstance(value, Typed):
         return Given(SCALAR, value.dtype)
     if isinstance(value, Some):

@@ -88,6 +88,19 @@ class ArrayOf(Abstract):
         return f"an array of `{self.dtype or self.foreign or 'some dtype'}`"
 
 
+class DescriptorOf(Abstract):
+    """A tensor descriptor made on the host: its dtype and tile, None where they are not known."""
+
+    __slots__ = ("block", "dtype")
+
+    def __init__(self, dtype: str | None, block: tuple[int, ...] | None) -> None:
+        self.dtype = dtype
+        self.block = block
+
+    def __repr__(self) -> str:
+        return "a descriptor"
+
+
 class Method(Abstract):
     """A method of a value that is known in part."""
 
