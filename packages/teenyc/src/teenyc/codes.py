@@ -205,6 +205,11 @@ E0715 = code(
     "excluding-cache-options",
     "a GPU takes `cache_modifier` or `eviction_policy` of one access, not both",
 )
+E0716 = code(
+    "E0716",
+    "oversized-operands",
+    "{what} of shared memory, and a block has {limit} on {arch}",
+)
 
 # --- E08xx: CPU back end -----------------------------------------------------------------------
 E0801 = code(

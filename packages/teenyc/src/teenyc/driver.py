@@ -18,6 +18,7 @@ from teeny_macros.source import Span
 from teenyc import __version__
 from teenyc.backend.gpu import libtriton, specialize, versions
 from teenyc.backend.gpu.hardware import require_hardware
+from teenyc.backend.gpu.shared import check_shared, require_shared
 from teenyc.codes import E0199, E0701, E0709, E0710, E0715
 from teenyc.types import DescriptorType
 
@@ -170,6 +171,8 @@ def _compile(
     if options.target.kind == "cuda":
         require_hardware(module, options.target.arch)
         warnings += specialize.drop_unsafe(module, options.target.arch)
+        if options.check:
+            warnings += _check_shared(module, options)
     facts = _examine(module, unit, timer, warnings) if options.bounds else {}
     texts: dict[str, str] = {}
     outcome: Outcome | None = None
@@ -318,6 +321,27 @@ def _compares_unsigned(op: Operation) -> bool:
     type_ = op.operands[0].type
     assert isinstance(type_, DescriptorType)
     return type_.element.name.startswith("i") and not type_.is_signed
+
+
+def _check_shared(module: Module, options: Options) -> list[Diagnostic]:
+    """Warnings of too much shared memory; where Triton is installed, the figure is exact.
+
+    Raises E0716.
+    """
+    found = check_shared(module, options.target.arch)
+    if not found:
+        return []
+    try:
+        triton = find_triton()
+    except TeenyError:
+        return found
+    located = _print(module, triton, locations=True)
+    version = versions.choose_ptx_version(options.target.arch, triton.release, located, None)
+    outcome = _run_back_end(_job(module, located, options._replace(emit=("ptx",)), version), None)
+    if outcome.facts is None:
+        return found
+    require_shared(outcome.facts.shared_bytes, options.target.arch, found[0].span)
+    return []
 
 
 def _examine(
