@@ -298,6 +298,11 @@ def _make_tensor_descriptor(
         raise _misfit(b, "strides", f"{describe(strides[-1])} along the last side").help(
             "the last stride is the literal 1: elements lie side by side"
         )
+    for stride in strides[:-1] if isinstance(strides, tuple) else ():
+        if type(stride) is int and stride * dtype.itemsize % 16:
+            raise _misfit(
+                b, "strides", f"{stride * dtype.itemsize} bytes from one row to the next"
+            ).help("all strides but the last are multiples of 16 bytes: pad the rows")
     sides = scalars(b, shape, "shape", I32)
     steps = scalars(b, strides, "strides", I64)
     same_rank(b, rank, {"shape": sides, "strides": steps})

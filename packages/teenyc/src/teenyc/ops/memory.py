@@ -292,6 +292,7 @@ def _load(
     if condition is not None:
         operands.append(condition.ir)
     if rest is not None:
+        semantics.note_cast(b, other, dtype.element, "other")
         operands.append(semantics.cast(b, rest, element, arg="other").ir)
     found = RuntimeValue(b.emit(LOAD, operands, attrs=attrs).result, element, address.shape)
     return semantics.cast(b, found, dtype.element)

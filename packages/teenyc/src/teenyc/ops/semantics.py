@@ -6,6 +6,7 @@ module alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from teeny_macros.diagnostics import TeenyError
@@ -232,17 +233,40 @@ def _in_dtype(b: Builder, value: object, dtype: DType, arg: str) -> RuntimeValue
 def note_cast(b: Builder, x: object, dtype: AnyDType, arg: str = "") -> None:
     """W0315, where such warnings are wanted: the text of the kernel does not say this cast.
 
-    Literals have no dtype to lose, and the language's own functions are not the user's text.
+    Literals have no dtype to lose unless they are no value of `dtype`; and the language's own
+    functions are not the user's text.
     """
-    if b.implicit is None or not isinstance(x, RuntimeValue) or x.dtype == dtype:
+    if b.implicit is None or b.loc.file.startswith(DSL_MODULE):
+        return
+    if not isinstance(x, RuntimeValue):
+        _note_literal(b, x, dtype, arg)
+        return
+    if x.dtype == dtype:
         return
     place = b.arg_spans.get(arg, b.span)
     is_literal = x.ir.op is not None and x.ir.op.name == "arith.constant"
-    if place is None or is_literal or b.loc.file.startswith(DSL_MODULE):
+    if place is None or is_literal:
         return
     found = E0315.warn(place, before=x.describe(), dtype=dtype)
     spelled = "{} != 0" if dtype == I1 else f"{{}}.to({dtype})"
     found.helps.append(f"say so: `{spelled}`")
+    b.implicit.append(found)
+
+
+def _whole(x: float) -> int:
+    """The whole part of a number, 0 of those that have none."""
+    return int(x) if isinstance(x, int) or math.isfinite(x) else 0
+
+
+def _note_literal(b: Builder, x: object, dtype: AnyDType, arg: str) -> None:
+    """W0315 for a literal that an integer dtype does not have, such as 0.5 or 70000 as i16."""
+    if not isinstance(x, int | float) or not isinstance(dtype, DType) or dtype.is_float:
+        return
+    place = b.arg_spans.get(arg, b.span)
+    if place is None or b.implicit is None or (_whole(x) == x and fits(_whole(x), dtype)):
+        return
+    found = E0315.warn(place, before=f"literal {x}", dtype=dtype)
+    found.helps.append(f"it is no value of {dtype}: write the one that is meant")
     b.implicit.append(found)
 
 
