@@ -199,12 +199,21 @@ def _bits(name: str, f: Callable[..., Array]) -> None:
             raise RefusedError("the bits of these")
         e = unknown([x, y])
         if "shift" in name:
-            beyond = (y.v.astype(np.float64) < 0) | (y.v.astype(np.float64) >= d.bits)
-            e = np.where(beyond, np.inf, 0.0 if e is None else e)
-            y = Tracked(d, np.where(beyond, 0, y.v).astype(d.held))
+            return _shifted(d, f, x, y, e)
         return Tracked(d, f(x.v, y.v).astype(d.held), e)
 
     OPERATORS[name] = apply
+
+
+def _shifted(d: Dtype, f: Any, x: Tracked, y: Tracked, e: Array | None) -> Tracked:
+    """By the width or more, or less than nothing: what fills. A GPU looks at 32 bits."""
+    beyond = (y.v.astype(np.float64) < 0) | (y.v.astype(np.float64) >= d.bits)
+    found = f(x.v, np.where(beyond, 0, y.v).astype(d.held))
+    fill = np.where(x.v < 0, -1, 0) if f is np.right_shift and d.kind == "int" else 0
+    found = np.where(beyond, fill, found).astype(d.held)
+    if Machine.gpu and d.bits == 64:
+        e = np.where(beyond, np.inf, 0.0 if e is None else e)
+    return Tracked(d, found, e)
 
 
 for _name, _f in {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
@@ -371,6 +380,10 @@ def _to_integer(x: Tracked, dtype: Dtype) -> Tracked:
     low, high = float(np.iinfo(dtype.held).min), float(np.iinfo(dtype.held).max) + 1.0
     inside = np.isfinite(exact) & (np.trunc(exact) >= low) & (np.trunc(exact) < high)
     same = np.trunc(exact - x.off) == np.trunc(exact + x.off)
+    if x.d is not F64 and dtype.name in ("i32", "u32"):
+        limits = np.iinfo(dtype.held)
+        safe = np.clip(np.where(np.isnan(exact), 0.0, np.trunc(exact)), limits.min, limits.max)
+        return Tracked(dtype, safe.astype(dtype.held), np.where(same | (x.off == 0), 0.0, np.inf))
     safe = np.where(inside, exact, 0.0)
     return Tracked(dtype, safe.astype(dtype.held), np.where(inside & same, 0.0, np.inf))
 

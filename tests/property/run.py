@@ -24,6 +24,7 @@ HERE = Path(__file__).parent
 LONG = 5000
 LEAST = 50
 HANG = 60.0
+MUTANTS = 10**9
 
 
 def again(text: str, launch: dict[str, Any]) -> None:
@@ -48,15 +49,28 @@ def case_of(seed: int) -> Any:
         from singles import single
 
         return single(-1 - seed)
+    if seed >= MUTANTS:
+        from mutations import mutant
+
+        return mutant(seed - MUTANTS)
     from generator import make
 
     return make(seed)
 
 
-def run_shard(options: argparse.Namespace) -> None:
-    """Run this process's share, a line of results for each case."""
+def check_case(case: Any, targets: list[str]) -> Any:
+    """The result of a case; of a mutant, whether it compiles or is refused as it should be."""
+    if case.seed >= MUTANTS:
+        from mutations import check_mutant
+
+        return check_mutant(case)
     from targets import check
 
+    return check(case, targets)
+
+
+def run_shard(options: argparse.Namespace) -> None:
+    """Run this process's share, a line of results for each case."""
     targets = options.targets.split(",")
     with Path(options.shard_file).open("a", encoding="utf-8") as out:
         for seed in _seeds(options.seeds):
@@ -64,7 +78,7 @@ def run_shard(options: argparse.Namespace) -> None:
             out.flush()
             try:
                 case = case_of(seed)
-                result = check(case, targets)
+                result = check_case(case, targets)
             except Exception as error:  # noqa: BLE001 - a fault of the generator or the reading
                 import traceback
 
@@ -182,7 +196,7 @@ def report(options: argparse.Namespace, rows: list[dict[str, Any]]) -> int:
         skipped.update(row.get("skipped", ()))
         for target, kind, text in row["failures"]:
             groups.setdefault(f"{target} {kind}", []).append({"seed": row["seed"], "text": text})
-    for prefix in ("op", "dtype", "stmt"):
+    for prefix in ("op", "dtype", "stmt", "mutation"):
         named = {
             k.removeprefix(prefix + " "): n for k, n in counts.items() if k.startswith(prefix + " ")
         }
@@ -200,7 +214,10 @@ def report(options: argparse.Namespace, rows: list[dict[str, Any]]) -> int:
             print(f"RARE {name}: {count} times, {LEAST} are wanted")
         faults += len(rare)
     for name, found in groups.items():
-        if not name.startswith(("process", "reading")):
+        if name.startswith("mutant"):
+            for failure in found[: options.shrink]:
+                print(f"{name}, seed {failure['seed']}:\n{case_of(failure['seed']).text}")
+        elif not name.startswith(("process", "reading")):
             _write(options, found[: options.shrink])
     return faults
 
@@ -228,6 +245,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0, help="number of the first random kernel")
     parser.add_argument("--singles", action="store_true", help="single operations before these")
+    parser.add_argument("--mutants", type=int, default=0, help="kernels with faults after these")
     parser.add_argument("--out", default="property-run", help="folder of rows and failing cases")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so long")
     parser.add_argument("--shrink", type=int, default=1, help="failures of a kind to make small")
@@ -239,7 +257,12 @@ def main() -> int:
     if options.shard_file:
         run_shard(options)
         return 0
-    return min(report(options, run_all(options)), 100)
+    rows = run_all(options)
+    if options.mutants:
+        changed = {"seed": MUTANTS + options.seed, "cases": options.mutants, "singles": False}
+        out = str(Path(options.out) / "mutants")
+        rows += run_all(argparse.Namespace(**{**vars(options), **changed, "out": out}))
+    return min(report(options, rows), 100)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import targets
 from cases import Argument, Case
 from coverage_list import LEFT_OUT, WRITTEN, operations
 from generator import make
+from mutations import check_mutant, mutant
 from shrink import shrink
 from singles import COUNT, single
 from targets import check
@@ -31,6 +32,12 @@ def test_random_kernels_leave_what_their_numpy_reading_leaves(chunk: int) -> Non
 def test_single_operations_are_exact_or_within_their_ulp(part: int) -> None:
     for number in range(part, COUNT, 24):
         assert check(single(number), HOST).failures == (), single(number).text
+
+
+@pytest.mark.parametrize("chunk", range(3))
+def test_a_kernel_with_faults_compiles_or_gets_coded_errors_in_it(chunk: int) -> None:
+    for seed in range(chunk * 40, (chunk + 1) * 40):
+        assert check_mutant(mutant(seed)).failures == (), mutant(seed).text
 
 
 @pytest.mark.gpu
