@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import keyword
 import random
 import re
 import signal
@@ -23,10 +24,11 @@ from teenyc.options import Options
 
 FIRST = 10**9
 SECONDS = 10.0
-WORDS = ["if", "else", "for", "while", "return", "break", "in", "not", "and", "is", "lambda",
-         "None", "def", "with", "try", "yield", "await", "global", "del", "import", "class",
-         "assert", "[", "]", "(", ")", "{", "}", "*", "**", "//", "<<", "<", "=", ":", ":=", "~", "@", ",", ".",
-         "...", "->", "!=", "'", '"', "\\", "f'{n}'", "x", "n", "pid", "tl", "k"]  # fmt: skip
+WORDS = [
+    *"if else for while return break in not and is lambda None def with try yield await".split(),
+    *"global del import class assert [ ] ( ) { } * ** // << < = : := ~ @ , . ... -> !=".split(),
+    *("'", '"', "\\", "f'{n}'", "x", "n", "pid", "tl", "k"),
+]
 NUMBERS = ["0", "-1", "3", "1e400", "9" * 400, "0x" + "F" * 64, "2**70", "1 << 100", "1.5",
            "-0.0", "1j", "0b12", "10_000", "007", "1_000_000_000", "4294967296",
            "float('nan')"]  # fmt: skip
@@ -63,6 +65,15 @@ def _tokens(text: str) -> list[str]:
     return [text[a:b] for a, b in pairwise(cuts)]
 
 
+# How often each change comes: those that leave the syntax whole more often.
+KINDS = {"atom": 5, "number": 4, "dtype": 5, "name": 5, "line": 4, "swap": 3, "indent": 2,
+         "word": 1, "delete": 1, "double": 1, "unicode": 1, "cut": 1}  # fmt: skip
+
+
+def _is_name(token: str) -> bool:
+    return token.isidentifier() and not keyword.iskeyword(token)
+
+
 class Mutator:
     """Changes one text; `kinds` says how."""
 
@@ -73,10 +84,7 @@ class Mutator:
     def change(self, text: str) -> str:
         """The text after a few changes."""
         for _ in range(self.random.choice([1, 1, 2, 3])):
-            kind = self.random.choice([
-                "delete", "double", "swap", "word", "number", "atom", "dtype", "indent", "unicode",
-                "cut", "line", "name",
-            ])  # fmt: skip
+            (kind,) = self.random.choices(list(KINDS), list(KINDS.values()))
             self.kinds.append(kind)
             text = getattr(self, f"_{kind}")(text)
         return text if text.endswith("\n") else text + "\n"
@@ -99,7 +107,9 @@ class Mutator:
 
     def _swap(self, text: str) -> str:
         tokens = _tokens(text)
-        a, b = self.random.randrange(len(tokens)), self.random.randrange(len(tokens))
+        names = [i for i, token in enumerate(tokens) if _is_name(token)]
+        pool = names if len(names) > 1 and self.random.random() < 0.7 else range(len(tokens))
+        a, b = self.random.choice(pool), self.random.choice(pool)
         tokens[a], tokens[b] = tokens[b], tokens[a]
         return "".join(tokens)
 
@@ -110,14 +120,21 @@ class Mutator:
         return self._edit(text, r"[\d.]+", NUMBERS)
 
     def _atom(self, text: str) -> str:
-        return self._edit(text, r"\w+", ATOMS)
+        tokens = _tokens(text)
+        names = [i for i, token in enumerate(tokens) if _is_name(token) or token.isdecimal()]
+        if names:
+            tokens[self.random.choice(names)] = self.random.choice(ATOMS)
+        return "".join(tokens)
 
     def _dtype(self, text: str) -> str:
         return self._edit(text, r"(f|bf|i|u)\d\w*", [*NAMES, "n", "None", "tl.int1"])
 
     def _name(self, text: str) -> str:
-        names = sorted(set(re.findall(r"\b[a-z]\w*\b", text)))
-        return self._edit(text, r"[a-z]\w*", names)
+        tokens = _tokens(text)
+        names = [i for i, token in enumerate(tokens) if _is_name(token)]
+        if names:
+            tokens[self.random.choice(names)] = tokens[self.random.choice(names)]
+        return "".join(tokens)
 
     def _indent(self, text: str) -> str:
         lines = text.split("\n")

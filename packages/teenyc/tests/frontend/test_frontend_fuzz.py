@@ -208,6 +208,8 @@ def test_any_text_as_entry_point_gets_coded_errors(
         "def k(x_ptr, n):\n    x = 1 << 10**9\n",
         "def k(x_ptr, n):\n    x = 7 ** 7 ** 7 ** 7\n",
         "def k(x_ptr, n):\n    x = 'ü' + 'é' ; y = zz\n",
+        "import teeny_triton as tl\ndef k(x_ptr, n):\n    for i in tl.static_range(10**400):\n"
+        "        n = n + i\n",
         "def k(x_ptr, n):\n    k(x_ptr, n)\n",
         "k = 3\n",
         "from kernel import k\n",

@@ -171,12 +171,14 @@ def _for(context: Context, node: ast.For, rest: _Task | None) -> _Task | None:
 
 
 def _turn(context: Context, loop: StaticLoop, rest: _Task | None) -> _Task | None:
-    if loop.turn >= len(loop.values):
+    try:
+        value = loop.values[loop.turn]
+    except IndexError:  # not by its length, which may be beyond what `len` can say
         return rest
     node = loop.node
     context.count_statement(node)
     try:
-        assign_target(context, node.target, loop.values[loop.turn])
+        assign_target(context, node.target, value)
     except TeenyError as error:
         context.report(error)
         return rest
