@@ -25,8 +25,8 @@ from teenyc.options import Options
 FIRST = 10**9
 SECONDS = 10.0
 WORDS = [
-    *"if else for while return break in not and is lambda None def with try yield await".split(),
-    *"global del import class assert [ ] ( ) { } * ** // << < = : := ~ @ , . ... -> !=".split(),
+    *"if else for while return break in not and is lambda None def with try yield await".split(),  # noqa: SIM905
+    *"global del import class assert [ ] ( ) { } * ** // << < = : := ~ @ , . ... -> !=".split(),  # noqa: SIM905
     *("'", '"', "\\", "f'{n}'", "x", "n", "pid", "tl", "k"),
 ]
 NUMBERS = ["0", "-1", "3", "1e400", "9" * 400, "0x" + "F" * 64, "2**70", "1 << 100", "1.5",

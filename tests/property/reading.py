@@ -112,11 +112,19 @@ def quotient(d: Dtype, x: Tracked, y: Tracked, ulp: float) -> Tracked:
     low = np.abs(wide(y)) - y.off
     e = (x.off + np.abs(found.astype(np.float64)) * y.off) / np.where(low > 0, low, np.nan)
     e = np.where(x.unsure() | y.unsure(), e + spacing(d, found), 0.0)
-    own = np.where(np.isfinite(found), ulp * spacing(d, found), 0.0)
-    if ulp:
-        # A quotient next to infinity may round to it, one of subnormals to zero.
-        own = np.where(np.isfinite(found) & (wide(x) != 0), own, 0.0)
-    return Tracked(d, found, e + own)
+    if not ulp:
+        return Tracked(d, found, e)
+    # An approximate quotient takes and gives zeros for subnormal numbers.
+    top, bottom, tiny = np.abs(wide(x)), np.abs(wide(y)), 2.0**d.lowest
+    own = np.where(np.isfinite(found) & (top != 0), ulp * spacing(d, found) + tiny, 0.0)
+    own = own + np.where((top < tiny) & (top > 0), np.abs(found.astype(np.float64)), 0.0)
+    usual = (bottom >= tiny) & (bottom <= 2.0**126) & np.isfinite(top)
+    special = (bottom == 0) | np.isinf(bottom) | ~np.isfinite(wide(x) + wide(y))
+    subnormal = (top < tiny) & (top > 0)
+    own = np.where(usual | (special & ~subnormal), own, np.inf)
+    near_end = np.isfinite(found) & (np.abs(found.astype(np.float64)) > d.greatest * (1 - 2.0**-20))
+    ends = np.isinf(found) & (bottom != 0) & np.isfinite(top)
+    return Tracked(d, found, e + np.where(near_end | ends, np.inf, own))
 
 
 def truediv(a: Any, b: Any) -> Tracked:
@@ -165,10 +173,12 @@ def mod(a: Any, b: Any) -> Tracked:
     if Machine.gpu:
         # x - trunc(x / y) * y, with an approximate quotient.
         near = np.abs(turns - np.rint(turns)) <= np.abs(turns) * 2.0**-20
-        sure = np.isfinite(rest) & (wide(x) == 0)
+        tiny = 2.0**d.lowest
+        near |= (np.abs(wide(y)) < tiny) | (np.abs(wide(y)) > 2.0**126) | (wide(x) == 0)
+        near |= np.abs(wide(x)) < tiny
         slack = np.where(near | ~np.isfinite(turns) | (np.abs(turns) > 2**20), np.inf,
                          np.abs(wide(x)) * 2.0**-20 + spacing(d, wide(x)))  # fmt: skip
-        off = off + np.where(sure | np.isnan(rest), 0.0, slack)
+        off = off + np.where(np.isnan(rest) & np.isnan(wide(x) + wide(y)), 0.0, slack)
     return Tracked(d, rest, off)
 
 

@@ -79,8 +79,15 @@ def near(d: Dtype, f: Callable[[Array], Array], x: Tracked, bound: Bound) -> Tra
     if Machine.gpu and d is F32:
         growth = np.abs(wide(x)) * bound.grows
         growth = np.where(growth < 1e30, growth, np.where(np.abs(wide(x)) < 3.1, 0.0, np.inf))
+        growth = np.where(np.isfinite(wide(x)), growth, 0.0)
         off = off + bound.slack + growth * spacing(d, found)
+        # Subnormal numbers may be taken as zeros.
+        subnormal = (np.abs(wide(x)) - x.off < _TINY) & ((wide(x) != 0) | x.unsure())
+        with np.errstate(all="ignore"):
+            flushed = np.abs(np.asarray(f(np.copysign(0.0, wide(x))), np.float64) - exact)
+        off = off + np.where(subnormal, np.where(np.isfinite(flushed), flushed, np.inf), 0.0)
     special = ~np.isfinite(found) | ~np.isfinite(wide(x)) | (ulp == 0)
+    special &= ~np.isinf(off)
     off = np.where(special, 0.0, off)
     # Around the end of the range one target may have infinity already.
     off = np.where(np.isinf(found) & np.isfinite(wide(x)) & (wide(x) != 0) & (ulp > 0)

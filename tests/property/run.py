@@ -71,7 +71,7 @@ def check_case(case: Any, targets: list[str]) -> Any:
 
 def run_shard(options: argparse.Namespace) -> None:
     """Run this process's share, a line of results for each case."""
-    targets = options.targets.split(",")
+    targets, explained = options.targets.split(","), 0
     with Path(options.shard_file).open("a", encoding="utf-8") as out:
         for seed in _seeds(options.seeds):
             out.write(json.dumps({"begin": seed}) + "\n")
@@ -89,12 +89,32 @@ def run_shard(options: argparse.Namespace) -> None:
                 }
                 out.write(json.dumps(row) + "\n")
                 continue
-            row = {"seed": seed, "failures": result.failures, "counts": case.counts,
+            small: dict[str, Any] = {}
+            if result.failures and explained < options.explain and seed < MUTANTS:
+                explained += 1
+                small = _explained(case, result.failures[0])
+            row = {**small, "seed": seed, "failures": result.failures, "counts": case.counts,
                    "compared": result.compared, "skipped": result.skipped}  # fmt: skip
             out.write(json.dumps(row) + "\n")
             if any("E105" in f.kind or "E106" in f.kind for f in result.failures):
                 out.flush()
                 os._exit(3)  # the GPU's context may be gone
+
+
+def _explained(case: Any, failure: Any) -> dict[str, Any]:
+    """A smaller kernel that fails, and the operations in it."""
+    import re
+
+    from shrink import shrink
+
+    small = shrink(case, failure, 60)
+    body = small.text.partition("def k(")[2].partition("\n")[2]
+    found = set(re.findall(r"tl\.(?:math\.)?(\w+)|(?<=[\w)]) ([-+*/%<>&|^]+) |\.(to|T)\b", body))
+    names = {"".join(parts) for parts in found}
+    return {
+        "ops": " ".join(sorted(names - {"load", "store", "arange", "program_id"})),
+        "small": body,
+    }
 
 
 def _seeds(text: str) -> range:
@@ -143,7 +163,7 @@ class Shard:
             return False
         command = [sys.executable, str(HERE / "run.py"), "--targets", self.options.targets]
         command += [f"--seeds={first}:{self.last}:{self.options.jobs}"]
-        command += ["--shard-file", str(self.path)]
+        command += ["--shard-file", str(self.path), "--explain", str(self.options.explain)]
         quiet = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TEENY_CPU_THREADS": "1"}
         self.process = subprocess.Popen(command, env={**os.environ, **quiet})
         self.moved = time.monotonic()
@@ -202,6 +222,15 @@ def report(options: argparse.Namespace, rows: list[dict[str, Any]]) -> int:
         }
         print(f"{prefix}: " + ", ".join(f"{k} {n}" for k, n in sorted(named.items())))
     print(f"cases: {len(rows)}; elements: {dict(compared)}; left out: {dict(skipped)}")
+    kinds: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        if "ops" in row:
+            kinds.setdefault(row["ops"], []).append(row)
+    for ops, found in sorted(kinds.items(), key=lambda item: -len(item[1])):
+        print(f"WITH {ops}: {len(found)}, seeds {[f['seed'] for f in found[:5]]}")
+        print(f"    {found[0]['failures'][0][2][:200]}")
+        lines = [x for x in found[0]["small"].splitlines() if "= tl.arange" not in x]
+        print("\n".join(line[:150] for line in lines[:12]))
     for name, found in sorted(groups.items()):
         print(f"FAILED {name}: {len(found)}, seeds {[f['seed'] for f in found[:8]]}")
         print("    " + found[0]["text"].strip().replace("\n", "\n    ")[: options.width])
@@ -249,6 +278,9 @@ def main() -> int:
     parser.add_argument("--out", default="property-run", help="folder of rows and failing cases")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so long")
     parser.add_argument("--shrink", type=int, default=1, help="failures of a kind to make small")
+    parser.add_argument(
+        "--explain", type=int, default=3, help="failures that a process makes small"
+    )
     parser.add_argument("--few", action="store_true", help="do not ask for 50 of everything")
     parser.add_argument("--width", type=int, default=600)
     parser.add_argument("--seeds", help=argparse.SUPPRESS)

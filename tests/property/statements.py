@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 
+import numpy as np
 from cases import Argument
 from catalog import CLASSES, NAMES
 from generator import Expr, Maker, NothingError, Shape, Var, argument, index_text
-from tracked import DTYPES
+from tracked import DTYPES, Tracked
 
 TILES: list[Shape] = [
     (16,), (64,), (128,), (8, 16), (16, 8), (4, 32), (16, 16), (1, 32), (32, 2), (2, 4, 8),
@@ -43,6 +44,8 @@ def begin(maker: Maker) -> None:
     maker.declare("o", DTYPES["i32"], shape, exact=True)
     maker.line(f"g = pid * {size} + o")
     maker.declare("g", DTYPES["i32"], shape, exact=True)
+    places = Tracked(DTYPES["i32"], np.arange(size, dtype=np.int32).reshape(shape))
+    maker.scope.update(o=places, g=places)
     for i in range(r.randint(2, 4)):
         dtype = r.choice(["f32", "f32", "i32", *NAMES])
         if i == 0:
