@@ -192,6 +192,12 @@ def test_any_text_as_entry_point_gets_coded_errors(
     check(base._replace(modules=(base.modules[0], UnitModule("entry", text))))
 
 
+UNROLLED = (
+    "import teeny_triton as tl\ndef k(x_ptr, n):\n    for i in tl.static_range(10**400):\n"
+    "        n = n + i\n"
+)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -208,8 +214,7 @@ def test_any_text_as_entry_point_gets_coded_errors(
         "def k(x_ptr, n):\n    x = 1 << 10**9\n",
         "def k(x_ptr, n):\n    x = 7 ** 7 ** 7 ** 7\n",
         "def k(x_ptr, n):\n    x = 'ü' + 'é' ; y = zz\n",
-        "import teeny_triton as tl\ndef k(x_ptr, n):\n    for i in tl.static_range(10**400):\n"
-        "        n = n + i\n",
+        UNROLLED,
         "def k(x_ptr, n):\n    k(x_ptr, n)\n",
         "k = 3\n",
         "from kernel import k\n",
