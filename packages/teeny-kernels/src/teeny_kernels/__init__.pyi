@@ -19,11 +19,15 @@ from teeny_kernels.norm.layer import layer_norm_backward as layer_norm_backward
 from teeny_kernels.norm.layer import layer_norm_reference as layer_norm_reference
 from teeny_kernels.activation.piecewise import leaky_relu as leaky_relu
 from teeny_kernels.activation.piecewise import leaky_relu_backward as leaky_relu_backward
+from teeny_kernels.linear.matmul import linear as linear
+from teeny_kernels.linear.matmul import linear_backward as linear_backward
 from teeny_kernels.activation.softmax import log_softmax as log_softmax
 from teeny_kernels.activation.softmax import log_softmax_backward as log_softmax_backward
 from teeny_kernels.activation.softmax import log_softmax_reference as log_softmax_reference
 from teeny_kernels.activation.exponential import logsigmoid as logsigmoid
 from teeny_kernels.activation.exponential import logsigmoid_backward as logsigmoid_backward
+from teeny_kernels.linear.matmul import matmul as matmul
+from teeny_kernels.linear.matmul import matmul_backward as matmul_backward
 from teeny_kernels.activation.smooth import mish as mish
 from teeny_kernels.activation.smooth import mish_backward as mish_backward
 from teeny_kernels.activation.piecewise import relu as relu
@@ -83,11 +87,15 @@ __all__ = [
     "layer_norm_reference",
     "leaky_relu",
     "leaky_relu_backward",
+    "linear",
+    "linear_backward",
     "log_softmax",
     "log_softmax_backward",
     "log_softmax_reference",
     "logsigmoid",
     "logsigmoid_backward",
+    "matmul",
+    "matmul_backward",
     "mish",
     "mish_backward",
     "relu",

@@ -1,0 +1,1 @@
+"""Products of matrices: matmul and linear, forward and backward."""
