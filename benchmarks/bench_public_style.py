@@ -1,9 +1,10 @@
 """GPU time of the kernels in public style against the same text under Triton, interleaved.
 
 Run where there are a GPU, PyTorch and Triton: `python benchmarks/bench_public_style.py [--json
-FILE] [--rounds N] [--only NAME]`. Each case of `tests/public_style` runs once on each side with
+FILE] [--rounds N] [--only NAME,NAME]`. Each case of `tests/public_style` runs once on each side with
 larger inputs, its results are compared, and its launches are recorded; graphs that repeat them are
-then timed in turns. It prints the medians, the ratio (ours / Triton) and the geometric mean.
+then timed in turns. It prints the medians, the ratio (ours / Triton), whether the PTX is equal after
+renaming, and the geometric mean.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 import statistics
 import sys
 import tempfile
@@ -47,26 +49,45 @@ class Launch(NamedTuple):
 class Recorder:
     """Stands for a kernel in its module, and notes what it launches."""
 
-    def __init__(self, kernel: Any, launches: list[Launch]) -> None:
+    def __init__(self, kernel: Any, launches: list[Launch], ptx: list[str]) -> None:
         self.kernel = kernel
         self.launches = launches
+        self.ptx = ptx
+
+    def _our_ptx(self) -> str:
+        import torch
+
+        from teeny_compiler import Target, compile_kernel
+
+        *_, (instance, _) = self.kernel.site().programs
+        major, minor = torch.cuda.get_device_capability()
+        return compile_kernel(instance, Target.cuda(f"sm_{major}{minor}")).read_text()
 
     def __getitem__(self, grid: Any) -> Callable[..., None]:
         def launch(*args: Any, **named: Any) -> None:
-            found = Launch(self.kernel, grid, args, named)
-            self.launches.append(found)
-            found()
+            self.launches.append(Launch(self.kernel, grid, args, named))
+            compiled = self.kernel[grid](*args, **named)
+            self.ptx.append(compiled.asm["ptx"] if compiled is not None else self._our_ptx())
 
         return launch
 
 
-def recorded(module: ModuleType) -> list[Launch]:
-    """Let every kernel of a module note its launches in the list that comes back."""
+def recorded(module: ModuleType) -> tuple[list[Launch], list[str]]:
+    """Let every kernel of a module note its launches, and their PTX, in lists that come back."""
     launches: list[Launch] = []
+    ptx: list[str] = []
     for name, value in list(vars(module).items()):
         if name.endswith(("_kernel", "_fused")) and hasattr(type(value), "__getitem__"):
-            setattr(module, name, Recorder(value, launches))
-    return launches
+            setattr(module, name, Recorder(value, launches, ptx))
+    return launches, ptx
+
+
+def normal_ptx(ptx: str) -> str:
+    """PTX without names, comments, positions, debug sections and the version of the language."""
+    ptx = ptx.split(".section", 1)[0]
+    ptx = re.sub(r"//[^\n]*|\.(file|loc|version)[^\n]*|\$L__\w+:?|[ \t]+\n", "", ptx)
+    (name,) = re.findall(r"\.entry (\w+)", ptx)
+    return re.sub(r"\s+", " ", ptx.replace(name, "kernel"))
 
 
 def _bytes(rng: Any, *shape: int) -> Any:
@@ -140,6 +161,7 @@ class Row(NamedTuple):
     ratio: float
     spread: float
     difference: float
+    same_ptx: bool
 
 
 def _graph(launches: list[Launch], repeats: int) -> Any:
@@ -168,22 +190,27 @@ def _replay_us(graph: Any) -> float:
 
 
 def measure(
-    name: str, sides: tuple[Any, Any], launches: tuple[list[Launch], list[Launch]], rounds: int
+    name: str,
+    sides: tuple[Any, Any],
+    notes: tuple[tuple[list[Launch], list[str]], tuple[list[Launch], list[str]]],
+    rounds: int,
 ) -> Row:
     """Run one case on both sides, compare, and time its launches."""
     from test_public_style import Torch
 
     found = []
-    for (run, inputs), noted in zip(sides, launches, strict=True):
+    for (run, inputs), (noted, ptx) in zip(sides, notes, strict=True):
         noted.clear()
+        ptx.clear()
         found.append([np.asarray(out, np.float64) for out in run(Torch(), *inputs)])
     difference = max(
         float(np.abs(a - b).max() / max(1.0, float(np.abs(b).max())))
         for a, b in zip(*found, strict=True)
     )
-    once = [_replay_us(_graph(list(noted), 1)) for noted in launches]
+    same_ptx = [normal_ptx(p) for p in notes[0][1]] == [normal_ptx(p) for p in notes[1][1]]
+    once = [_replay_us(_graph(list(noted), 1)) for noted, _ in notes]
     repeats = max(1, min(MOST_REPEATS, int(GRAPH_US / max(min(once), 1.0))))
-    graphs = [_graph(list(noted), repeats) for noted in launches]
+    graphs = [_graph(list(noted), repeats) for noted, _ in notes]
     times: tuple[list[float], list[float]] = ([], [])
     for turn in range(rounds):
         for side in (0, 1) if turn % 2 else (1, 0):
@@ -197,6 +224,7 @@ def measure(
         statistics.median(ratios),
         quarters[2] - quarters[0],
         difference,
+        same_ptx,
     )
 
 
@@ -207,15 +235,15 @@ def rows_of(file: str, folder: Path, rounds: int, only: str, failed: list[str]) 
     text = (FOLDER / f"{file}.py").read_text(encoding="utf-8")
     modules = load(file), load(file, under_triton(text), folder)
     cases = [module.cases(np.random.default_rng(7)) for module in modules]
-    launches = recorded(modules[0]), recorded(modules[1])
+    notes = recorded(modules[0]), recorded(modules[1])
     rows = []
     for position, (name, _, _, given, _) in enumerate(cases[0]):
-        if only and name != only:
+        if only and name not in only.split(","):
             continue
         inputs = large_inputs(name, given, np.random.default_rng(11))
         sides = (cases[0][position][1], inputs), (cases[1][position][1], inputs)
         try:
-            row = measure(name, sides, launches, rounds)
+            row = measure(name, sides, notes, rounds)
         except Exception as error:  # noqa: BLE001 - the other cases are wanted all the same
             print(f"{name:<22} failed: {type(error).__name__}: {str(error)[:200]}", flush=True)
             failed.append(name)
@@ -223,7 +251,8 @@ def rows_of(file: str, folder: Path, rounds: int, only: str, failed: list[str]) 
         rows.append(row)
         print(
             f"{row.case:<22} ours {row.ours_us:9.1f} us  Triton {row.triton_us:9.1f} us  "
-            f"ratio {row.ratio:.3f} (+-{row.spread:.3f})  differs by {row.difference:.1e}",
+            f"ratio {row.ratio:.3f} (+-{row.spread:.3f})  differs by {row.difference:.1e}, "
+            f"PTX {'equal' if row.same_ptx else 'differs'}",
             flush=True,
         )
     return rows
@@ -234,7 +263,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="write the rows to this file")
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--only", default="", help="the name of one case")
+    parser.add_argument("--only", default="", help="names of cases, with commas")
     options = parser.parse_args()
     import torch
     import triton

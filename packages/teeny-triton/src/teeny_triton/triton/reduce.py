@@ -32,30 +32,39 @@ def _extreme_dtype(own):
     return f32 if own.is_floating() else i32
 
 
-def _or_nan(wins, other):
-    """A number wins against a NaN."""
-    return wins | (other != other) if other.dtype.is_floating() else wins  # noqa: PLR0124
+def _first_of(best, value1, index1, value2, index2):
+    """The smaller index of those whose value is the best; a NaN never is."""
+    wins = (value1 == best) & ((value2 != best) | (index1 < index2))
+    return best, where(wins, index1, index2)
 
 
 def _greater_left(value1, index1, value2, index2):
-    tie = (value1 == value2) & (index1 < index2)
-    wins = _or_nan((value1 > value2) | tie, value2)
+    if value1.dtype.is_floating():  # the greater one of a number and a NaN is the number
+        return _first_of(maximum(value1, value2), value1, index1, value2, index2)
+    wins = (value1 > value2) | ((value1 == value2) & (index1 < index2))
     return where(wins, value1, value2), where(wins, index1, index2)
 
 
 def _greater_any(value1, index1, value2, index2):
-    wins = _or_nan(value1 > value2, value2)
+    if value1.dtype.is_floating():
+        best = maximum(value1, value2)
+        return best, where(value1 == best, index1, index2)
+    wins = value1 > value2
     return where(wins, value1, value2), where(wins, index1, index2)
 
 
 def _smaller_left(value1, index1, value2, index2):
-    tie = (value1 == value2) & (index1 < index2)
-    wins = _or_nan((value1 < value2) | tie, value2)
+    if value1.dtype.is_floating():
+        return _first_of(minimum(value1, value2), value1, index1, value2, index2)
+    wins = (value1 < value2) | ((value1 == value2) & (index1 < index2))
     return where(wins, value1, value2), where(wins, index1, index2)
 
 
 def _smaller_any(value1, index1, value2, index2):
-    wins = _or_nan(value1 < value2, value2)
+    if value1.dtype.is_floating():
+        best = minimum(value1, value2)
+        return best, where(value1 == best, index1, index2)
+    wins = value1 < value2
     return where(wins, value1, value2), where(wins, index1, index2)
 
 

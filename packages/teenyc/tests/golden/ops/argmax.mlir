@@ -26,16 +26,14 @@ module {
     %broadcast_2 = tt.broadcast %expand_dims_2 : tensor<1x32xi32> -> tensor<16x32xi32>
     %reduce:2 = "tt.reduce"(%x, %broadcast_2) <{axis = 1 : i32}> ({
     ^bb0(%value1: f32, %index1: i32, %value2: f32, %index2: i32):
-      %cmpf = arith.cmpf oeq, %value1, %value2 : f32
+      %maxnumf = arith.maxnumf %value1, %value2 : f32
+      %cmpf = arith.cmpf oeq, %value1, %maxnumf : f32
+      %cmpf_1 = arith.cmpf une, %value2, %maxnumf : f32
       %cmpi = arith.cmpi slt, %index1, %index2 : i32
-      %andi = arith.andi %cmpf, %cmpi : i1
-      %cmpf_1 = arith.cmpf ogt, %value1, %value2 : f32
-      %ori = arith.ori %cmpf_1, %andi : i1
-      %cmpf_2 = arith.cmpf une, %value2, %value2 : f32
-      %ori_1 = arith.ori %ori, %cmpf_2 : i1
-      %select = arith.select %ori_1, %value1, %value2 : f32
-      %select_1 = arith.select %ori_1, %index1, %index2 : i32
-      tt.reduce.return %select, %select_1 : f32, i32
+      %ori = arith.ori %cmpf_1, %cmpi : i1
+      %andi = arith.andi %cmpf, %ori : i1
+      %select = arith.select %andi, %index1, %index2 : i32
+      tt.reduce.return %maxnumf, %select : f32, i32
     }) : (tensor<16x32xf32>, tensor<16x32xi32>) -> (tensor<16xf32>, tensor<16xi32>)
     tt.store %addptr_2, %reduce#1 : tensor<16x!tt.ptr<i32>>
     %splat_3 = tt.splat %out_ptr : !tt.ptr<i32> -> tensor<32x!tt.ptr<i32>>
@@ -45,12 +43,10 @@ module {
     %broadcast_3 = tt.broadcast %expand_dims_3 : tensor<16x1xi32> -> tensor<16x32xi32>
     %reduce_2:2 = "tt.reduce"(%x, %broadcast_3) <{axis = 0 : i32}> ({
     ^bb0(%value1_1: f32, %index1_1: i32, %value2_1: f32, %index2_1: i32):
-      %cmpf_3 = arith.cmpf ogt, %value1_1, %value2_1 : f32
-      %cmpf_4 = arith.cmpf une, %value2_1, %value2_1 : f32
-      %ori_2 = arith.ori %cmpf_3, %cmpf_4 : i1
-      %select_2 = arith.select %ori_2, %value1_1, %value2_1 : f32
-      %select_3 = arith.select %ori_2, %index1_1, %index2_1 : i32
-      tt.reduce.return %select_2, %select_3 : f32, i32
+      %maxnumf_1 = arith.maxnumf %value1_1, %value2_1 : f32
+      %cmpf_2 = arith.cmpf oeq, %value1_1, %maxnumf_1 : f32
+      %select_1 = arith.select %cmpf_2, %index1_1, %index2_1 : i32
+      tt.reduce.return %maxnumf_1, %select_1 : f32, i32
     }) : (tensor<16x32xf32>, tensor<16x32xi32>) -> (tensor<32xf32>, tensor<32xi32>)
     tt.store %addptr_3, %reduce_2#1 : tensor<32x!tt.ptr<i32>>
     tt.return

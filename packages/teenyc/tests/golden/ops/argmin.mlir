@@ -25,11 +25,11 @@ module {
     %broadcast_2 = tt.broadcast %expand_dims_2 : tensor<1x32xi32> -> tensor<16x32xi32>
     %reduce:2 = "tt.reduce"(%x, %broadcast_2) <{axis = 1 : i32}> ({
     ^bb0(%value1: i32, %index1: i32, %value2: i32, %index2: i32):
-      %cmpi = arith.cmpi eq, %value1, %value2 : i32
-      %cmpi_1 = arith.cmpi slt, %index1, %index2 : i32
-      %andi = arith.andi %cmpi, %cmpi_1 : i1
-      %cmpi_2 = arith.cmpi slt, %value1, %value2 : i32
-      %ori = arith.ori %cmpi_2, %andi : i1
+      %cmpi = arith.cmpi slt, %value1, %value2 : i32
+      %cmpi_1 = arith.cmpi eq, %value1, %value2 : i32
+      %cmpi_2 = arith.cmpi slt, %index1, %index2 : i32
+      %andi = arith.andi %cmpi_1, %cmpi_2 : i1
+      %ori = arith.ori %cmpi, %andi : i1
       %select = arith.select %ori, %value1, %value2 : i32
       %select_1 = arith.select %ori, %index1, %index2 : i32
       tt.reduce.return %select, %select_1 : i32, i32

@@ -89,6 +89,8 @@ FEATURES = (
     Feature("tensor descriptors", "!tt.tensordesc<", FIRST_TMA_ARCH, 999, 86),
     # Conversions need 8.1 on sm_89, `mma` 8.4; sm_90 has both from its first version on.
     Feature("8-bit floats", "f8E", 89, 89, 84),
+    # From 8.1 on an atomic addition moves up to 16 bytes at once.
+    Feature("atomic additions of vectors", "tt.atomic_rmw fadd", 90, 999, 81),
     Feature("scaled dot products", "tt.dot_scaled", 100, 100, 88),
 )
 # The spelling of `--emit mlir` where no Triton is installed, and of goldens.
