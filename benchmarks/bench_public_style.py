@@ -1,10 +1,10 @@
 """GPU time of the kernels in public style against the same text under Triton, interleaved.
 
 Run where there are a GPU, PyTorch and Triton: `python benchmarks/bench_public_style.py [--json
-FILE] [--rounds N] [--only NAME,NAME]`. Each case of `tests/public_style` runs once on each side with
-larger inputs, its results are compared, and its launches are recorded; graphs that repeat them are
-then timed in turns. It prints the medians, the ratio (ours / Triton), whether the PTX is equal after
-renaming, and the geometric mean.
+FILE] [--rounds N] [--only NAME,NAME]`. Each case of `tests/public_style` runs once on each side
+with larger inputs, its results are compared, and its launches are recorded; graphs that repeat them
+are then timed in turns. It prints the medians, the ratio (ours / Triton), whether the PTX is equal
+after renaming, and the geometric mean.
 """
 
 from __future__ import annotations
