@@ -12,6 +12,8 @@ import pytest
 
 from teeny_compiler import cli
 
+pytest.importorskip("typer", reason="the `teeny` command is not installed")
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ADD = [f"{EXAMPLES}/vector_add.py:vector_add", "-D", "D=f32", "-D", "BLOCK_SIZE=1024"]
 SOFTMAX = [f"{EXAMPLES}/softmax.py:softmax_rows", "-D", "D=f32", "-D", "BLOCK_SIZE=1024"]
@@ -161,7 +163,8 @@ def test_most_lines_of_every_stage_have_a_place(
     data = run_json(capsys, "show", *SOFTMAX, "-t", arch, "-s", stage)
     rows = data["lines"]
     placed = [row for row in rows if row["file"] is not None]
-    assert len(placed) > 0.6 * len(rows)
+    # Without calls in its lines (Triton 3.6 and 3.7), a listing lacks those of `max` and `sum`.
+    assert len(placed) > 0.5 * len(rows)
     named = {row["line"] for row in placed if row["file"].endswith("softmax.py")}
     for text in ("row = ", "mask = ", "x = tl.load", "numerator = ", "y = ", "tl.store"):
         assert source_line("softmax.py", text) in named, text

@@ -119,6 +119,13 @@ SASS = """\
 """
 
 
+def test_ptx_of_older_versions_says_calls_in_comments() -> None:
+    call = "// teeny_triton.py:2930:12 @[ teeny_triton.py:2949:12 @[ k.py:15:21 ] ]"
+    text = "{\n\t.loc\t2 2930 12  " + call + "\n\tadd.f32 %r1, %r2, %r3;\n}\n"
+    text += '\t.file\t1 "k.py"\n\t.file\t2 "teeny_triton.py"\n'
+    assert places("ptx", text)[1] == ("add.f32 %r1, %r2, %r3;", (15, 21))
+
+
 def test_a_listing_of_machine_code_says_it_in_comments() -> None:
     assert places("sass", SASS) == [
         (".text.k:", None),

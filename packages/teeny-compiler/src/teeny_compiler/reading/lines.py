@@ -141,6 +141,7 @@ def _file_of(nodes: _Nodes, scope: str) -> str:
 
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"')
 _LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:.*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?")
+_SPOT = re.compile(r"([^\s:\[\]]+):(\d+):(\d+)")
 _LABEL = re.compile(r"^\$L__(?:tmp|func_begin|func_end)\d+:$")
 
 _Spot = tuple[int, int, int]
@@ -161,7 +162,7 @@ def _ptx(text: str, file: str) -> Iterator[Line]:
             spot = int(found[1]), int(found[2]), int(found[3])
             if found[4] is not None:
                 calls[spot] = int(found[4]), int(found[5]), int(found[6])
-            place = _outside(spot, calls, own) if inside else None
+            place = (_outside(spot, calls, own) or _in_comment(line, file)) if inside else None
             continue
         if _FILE.match(line) or _LABEL.match(line):
             continue
@@ -169,6 +170,12 @@ def _ptx(text: str, file: str) -> Iterator[Line]:
         if line.startswith("}"):
             inside, place = False, None
         yield Line(line, place if inside and not line.startswith("{") else None)
+
+
+def _in_comment(line: str, file: str) -> Place | None:
+    """The place of the call as Triton 3.6 and 3.7 say it: `// a.py:7:1 @[ k.py:3:5 ]`."""
+    found = [match for match in _SPOT.finditer(line.partition("//")[2]) if match[1] == file]
+    return (int(found[-1][2]), int(found[-1][3])) if found else None
 
 
 def _outside(spot: _Spot, calls: dict[_Spot, _Spot], own: set[int]) -> Place | None:
