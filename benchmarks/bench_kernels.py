@@ -1,0 +1,205 @@
+"""The kernel library on a GPU: time of every operation beside PyTorch, eager and compiled.
+
+Each row is one operation, dtype and case; ours and the peers are timed in turns, each as a CUDA
+graph with the L2 cache flushed before every run. Printed are the time, GB/s or TFLOP/s from the
+least that has to be moved or computed, the share of the copy ceiling measured in the same run, and
+the ratio to the fastest peer (above 1 we are slower).
+
+    python benchmarks/bench_kernels.py [NAME ...] [--dtypes bf16,f32] [--json FILE] [--compile]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from teeny_kernels.registry import specs
+from teeny_kernels.spec import Case, KernelSpec
+from teeny_kernels.testing import told
+
+DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+ITEMSIZES = {"f32": 4, "f16": 2, "bf16": 2}
+FLUSH_BYTES = 256 << 20
+
+
+def arrays(spec: KernelSpec, case: Case, dtype: str) -> list[Any]:
+    """Inputs on the GPU: normal numbers, or what the spec makes."""
+    if spec.make is not None:
+        import numpy as np
+
+        made = spec.make(np.random.default_rng(0), case)
+        tensors = [torch.from_numpy(np.ascontiguousarray(own)).cuda() for own in made]
+        return [own.to(DTYPES[dtype]) if own.is_floating_point() else own for own in tensors]
+    generator = torch.Generator(device="cuda").manual_seed(0)
+    return [
+        torch.randn(shape, dtype=torch.float32, device="cuda", generator=generator).to(
+            DTYPES[dtype]
+        )
+        for shape in case.shapes
+    ]
+
+
+def graph_of(work: Callable[[], object]) -> Callable[[], None]:
+    """`work` as a CUDA graph, warmed up on a stream of its own as PyTorch asks."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            work()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        work()
+    replay: Callable[[], None] = graph.replay
+    return replay
+
+
+class Bench:
+    """Times pieces of work in turns."""
+
+    def __init__(self, rounds: int) -> None:
+        self.rounds = rounds
+        self.flush = torch.empty(FLUSH_BYTES, dtype=torch.int8, device="cuda")
+
+    def compare(self, works: dict[str, Callable[[], object]]) -> dict[str, float]:
+        """Median microseconds of each; what fails to run is left out, with its reason printed."""
+        graphs: dict[str, Callable[[], None]] = {}
+        for name, work in works.items():
+            try:
+                graphs[name] = graph_of(work)
+            except Exception as error:
+                if name == "ours":
+                    raise
+                print(f"    {name}: {type(error).__name__}: {str(error).splitlines()[0][:90]}")
+                torch.cuda.synchronize()
+        samples: dict[str, list[float]] = {name: [] for name in graphs}
+        for _ in range(self.rounds):
+            for name, replay in graphs.items():
+                start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+                self.flush.zero_()
+                start.record()
+                replay()
+                end.record()
+                end.synchronize()
+                samples[name].append(start.elapsed_time(end) * 1e3)
+        return {name: statistics.median(found) for name, found in samples.items()}
+
+
+def ceiling(bench: Bench) -> float:
+    """Bytes a second of a copy of 256 MiB, read and written."""
+    source = torch.empty(FLUSH_BYTES, dtype=torch.int8, device="cuda")
+    target = torch.empty_like(source)
+    return 2 * FLUSH_BYTES / bench.compare({"copy": lambda: target.copy_(source)})["copy"] * 1e6
+
+
+def forward_works(spec: KernelSpec, case: Case, inputs: list[Any], compiled: bool) -> Any:
+    works: dict[str, Callable[[], object]] = {"ours": lambda: spec.run(*inputs, **case.options)}
+    if spec.torch is not None:
+        reference = spec.torch
+        works["eager"] = lambda: reference(torch, *inputs, **case.options)
+        if compiled:
+            torch._dynamo.reset()  # noqa: SLF001 - else the shapes of the last row stay
+            fast = torch.compile(lambda *own: reference(torch, *own, **case.options), dynamic=False)
+            works["compile"] = lambda: fast(*inputs)
+    for name, peer in spec.peers.items():
+        works[name] = partial(peer, torch, *inputs, **case.options)
+    return works
+
+
+def backward_works(spec: KernelSpec, case: Case, inputs: list[Any]) -> Any:
+    """Our backward, and PyTorch's through autograd of a result made before."""
+    assert spec.backward is not None
+    gradients = spec.backward
+    outputs = spec.run(*inputs, **case.options)
+    outputs = tuple(outputs) if isinstance(outputs, tuple | list) else (outputs,)
+    grads = [torch.randn_like(own) for own in outputs]
+    works: dict[str, Callable[[], object]] = {
+        "ours": lambda: gradients(grads, inputs, outputs, dict(case.options))
+    }
+    if spec.torch is not None:
+        leaves = [own.clone() for own in inputs]
+        wanted = [leaves[at].requires_grad_() for at in spec.differentiable]
+        found = spec.torch(torch, *leaves, **case.options)
+        found = tuple(found) if isinstance(found, tuple | list) else (found,)
+        works["eager"] = lambda: torch.autograd.grad(
+            found, wanted, grads, retain_graph=True, allow_unused=True
+        )
+    return works
+
+
+def main() -> None:
+    """Print the table; write it as JSON."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--dtypes", default="bf16,f32")
+    parser.add_argument("--rounds", type=int, default=25)
+    parser.add_argument("--compile", action="store_true", help="time torch.compile, too")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    bench = Bench(options.rounds)
+    copy = ceiling(bench)
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}; copy {copy / 1e9:.0f} GB/s")
+    rows: list[dict[str, Any]] = []
+    for name, spec in specs().items():
+        if (options.names and name not in options.names) or not spec.benchmarks:
+            continue
+        for dtype in options.dtypes.split(","):
+            for case in spec.benchmarks:
+                inputs = arrays(spec, case, dtype)
+                parts = {"forward": forward_works(spec, case, inputs, options.compile)}
+                if spec.backward is not None:
+                    parts["backward"] = backward_works(spec, case, inputs)
+                for part, works in parts.items():
+                    rows.append(row(bench, copy, spec, case, dtype, part, works))
+                del inputs, parts
+                torch.cuda.empty_cache()
+    ratios = [own["ratio"] for own in rows if own["ratio"]]
+    if ratios:
+        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        print(f"geometric mean of the ratios to the fastest peer: {mean:.3f}; {len(ratios)} rows")
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1))
+
+
+def row(
+    bench: Bench, copy: float, spec: KernelSpec, case: Case, dtype: str, part: str, works: Any
+) -> dict[str, Any]:
+    """Time one row and print it."""
+    times = bench.compare(works)
+    ours = times.pop("ours")
+    best = min(times, key=lambda name: times[name]) if times else ""
+    ratio = ours / times[best] if best else 0.0
+    cost = spec.cost(case, ITEMSIZES[dtype]) if spec.cost else None
+    speed = ""
+    if cost is not None and part == "forward":
+        share = cost.bytes / ours * 1e6 / copy
+        speed = f"{cost.bytes / ours / 1e3:6.0f} GB/s {share:5.2f} of copy"
+        if cost.flops > 100 * cost.bytes:
+            speed = f"{cost.flops / ours / 1e6:6.0f} TFLOP/s"
+    peers = " ".join(f"{name} {time:.1f}" for name, time in times.items())
+    print(
+        f"{spec.name:<20} {part:<8} {dtype:<4} {told(case)[:44]:<44} {ours:9.1f} us {speed:<26}"
+        f" {f'{ratio:5.2f} of {best}' if best else '':<18} ({peers})",
+        flush=True,
+    )
+    return {
+        "name": spec.name,
+        "part": part,
+        "dtype": dtype,
+        "case": told(case),
+        "ours": ours,
+        "peers": times,
+        "ratio": ratio,
+    }
+
+
+if __name__ == "__main__":
+    main()
