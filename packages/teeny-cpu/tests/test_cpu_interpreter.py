@@ -43,6 +43,7 @@ def test_arrays_and_numbers_reach_the_interpreter_as_they_are(
     program = device.load(artifact_of(PARAMS, unit="# text"))
     args = _good()
     device.launch(program, (2, 3), args, stream=device.stream())
+    device.synchronize()
     assert recorder.texts == ["# text"]
     grid, given = recorder.launches[0]
     assert grid == (2, 3, 1)
