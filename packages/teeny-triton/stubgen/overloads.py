@@ -84,6 +84,8 @@ def _elementwise(function: Function, rule: Rule) -> Iterator[Signature]:
         return
     yield Signature({name: f"Tensor[{bound}, R]"}, f"Tensor[{bound}, R]")
     yield Signature({name: bound}, bound)
+    if bound == "W":  # a number of the kernel's text; also what is `float | f32` after a loop
+        yield Signature({name: "float"}, "f32")
 
 
 def _binary(function: Function, _rule: Rule) -> Iterator[Signature]:

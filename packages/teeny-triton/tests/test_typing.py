@@ -26,7 +26,7 @@ MYPY = f"""\
 [mypy]
 strict = true
 allow_redefinition = true
-enable_error_code = deprecated, truthy-bool
+enable_error_code = deprecated, possibly-undefined, truthy-bool
 python_version = 3.11
 mypy_path = {":".join(map(str, SOURCES))}
 """
@@ -36,6 +36,8 @@ PYRIGHT = {
     "pythonVersion": "3.11",
     "typeCheckingMode": "strict",
     "reportDeprecated": "error",
+    "reportConstantRedefinition": False,
+    "reportUnknownLambdaType": False,
 }
 
 

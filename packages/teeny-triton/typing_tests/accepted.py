@@ -55,6 +55,52 @@ def add(x_ptr: Ptr[D], y_ptr: Ptr[D], out_ptr: Ptr[D], n: i32 | int, BLOCK: Cons
     tl.store(out_ptr + cols, total, mask=inside)
 
 
+class TorchArray:
+    """As PyTorch 2.13 annotates its tensors."""
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any | None = -1,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        raise AssertionError
+
+    def __add__(self, other: Any) -> "TorchArray":
+        raise AssertionError
+
+
+class JaxArray:
+    """As JAX 0.10 annotates its arrays."""
+
+    def __dlpack__(self) -> Any:
+        raise AssertionError
+
+    def __add__(self, other: "JaxArray | npt.NDArray[Any] | int | float") -> "JaxArray":
+        raise AssertionError
+
+
+class CupyArray:
+    """As CuPy 14 writes its arrays, without types."""
+
+    def __dlpack__(self, stream: Any = None, **options: Any) -> Any:
+        raise AssertionError
+
+    def __add__(self, other: Any) -> Any:
+        raise AssertionError
+
+
+def launches_of_other_libraries(t: TorchArray, j: JaxArray, c: CupyArray) -> None:
+    add[(1,)](t, t, t, 1, BLOCK=1)
+    add[(1,)](j, j, j, 1, BLOCK=1)
+    add[(1,)](c, c, c, 1, BLOCK=1)
+    x = tl.typed(t, f32)
+    add[(1,)](x, tl.typed(j, f32), tl.typed(c, f32), 1, BLOCK=1)
+    add[lambda meta: (1, meta["BLOCK"])](x, x, x, 1, BLOCK=1)
+
+
 @kernel
 def copy_tile(
     src_ptr: Ptr[A],

@@ -472,6 +472,21 @@ def _foreign(array: Any) -> str:
     return str(dtype)
 
 
+class _Meta(dict[str, Any]):
+    """The compile-time values as a grid function sees them."""
+
+    __slots__ = ("_kernel",)
+
+    def __init__(self, values: dict[str, Any], kernel: str) -> None:
+        super().__init__(values)
+        self._kernel = kernel
+
+    def __missing__(self, name: object) -> Any:
+        what = f"a function that asks for {name!r}, which is no compile-time value"
+        known = ", ".join(f"`{other}`" for other in self)
+        raise E1019.error(kernel=self._kernel, what=what).help(f"there are {known}")
+
+
 def evaluate_grid(kernel: str, grid: Any, meta: dict[str, Any]) -> Grid:
     """The grid as three numbers.
 
@@ -481,7 +496,7 @@ def evaluate_grid(kernel: str, grid: Any, meta: dict[str, Any]) -> Grid:
         LaunchError: E1019.
     """
     if callable(grid):
-        grid = grid(dict(meta))
+        grid = grid(_Meta(meta, kernel))
     sides: Sequence[Any] = grid if type(grid) in (tuple, list) else (grid,)
     if len(sides) == 1 and type(sides[0]) is int and sides[0] >= 0:
         return sides[0], 1, 1

@@ -9,7 +9,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
 from typing import Any, overload
 
-from teeny_triton.triton.dtypes import E, F, W, I, i1
+from teeny_triton.triton.dtypes import E, F, W, I, i1, f32
 from teeny_triton.triton.types import R1, R2, R3, Tensor, R, Sides
 
 @overload
@@ -38,6 +38,8 @@ def sigmoid(x: Tensor[W, R]) -> Tensor[W, R]:
     """1 / (1 + exp(-x)) of each element; f32 or f64."""
 @overload
 def sigmoid(x: W) -> W: ...
+@overload
+def sigmoid(x: float) -> f32: ...
 
 def softmax(x: Tensor[F, R], dim: int | None = None, keep_dims: bool = False, ieee_rounding: bool = False) -> Tensor[F, R]:
     """exp(x - max) / sum(exp(x - max)) along the axis `dim` (0 when None); f32 or f64.

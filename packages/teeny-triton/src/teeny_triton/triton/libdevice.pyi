@@ -17,30 +17,40 @@ def acos(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The arc cosine of each element, in radians; NaN outside -1 to 1; f32 or f64."""
 @overload
 def acos(arg0: W) -> W: ...
+@overload
+def acos(arg0: float) -> f32: ...
 
 @overload
 def acosh(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The inverse hyperbolic cosine of each element; NaN below 1; f32 or f64."""
 @overload
 def acosh(arg0: W) -> W: ...
+@overload
+def acosh(arg0: float) -> f32: ...
 
 @overload
 def asin(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The arc sine of each element, in radians; NaN outside -1 to 1; f32 or f64."""
 @overload
 def asin(arg0: W) -> W: ...
+@overload
+def asin(arg0: float) -> f32: ...
 
 @overload
 def asinh(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The inverse hyperbolic sine of each element; f32 or f64."""
 @overload
 def asinh(arg0: W) -> W: ...
+@overload
+def asinh(arg0: float) -> f32: ...
 
 @overload
 def atan(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The arc tangent of each element, in radians; f32 or f64."""
 @overload
 def atan(arg0: W) -> W: ...
+@overload
+def atan(arg0: float) -> f32: ...
 
 @overload
 def atan2(arg0: Tensor[W, R], arg1: Tensor[W, R] | W | float) -> Tensor[W, R]:
@@ -53,12 +63,16 @@ def atanh(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The inverse hyperbolic tangent of each element; NaN outside -1 to 1; f32 or f64."""
 @overload
 def atanh(arg0: W) -> W: ...
+@overload
+def atanh(arg0: float) -> f32: ...
 
 @overload
 def cbrt(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The cube root of each element; f32 or f64."""
 @overload
 def cbrt(arg0: W) -> W: ...
+@overload
+def cbrt(arg0: float) -> f32: ...
 
 @overload
 def copysign(arg0: Tensor[W, R], arg1: Tensor[W, R] | W | float) -> Tensor[W, R]:
@@ -71,60 +85,80 @@ def cosh(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The hyperbolic cosine of each element; f32 or f64."""
 @overload
 def cosh(arg0: W) -> W: ...
+@overload
+def cosh(arg0: float) -> f32: ...
 
 @overload
 def cospi(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """cos(pi * x) of each element; f32 or f64."""
 @overload
 def cospi(arg0: W) -> W: ...
+@overload
+def cospi(arg0: float) -> f32: ...
 
 @overload
 def cyl_bessel_i0(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The modified cylindrical Bessel function of order 0 of each element; f32 or f64."""
 @overload
 def cyl_bessel_i0(arg0: W) -> W: ...
+@overload
+def cyl_bessel_i0(arg0: float) -> f32: ...
 
 @overload
 def cyl_bessel_i1(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The modified cylindrical Bessel function of order 1 of each element; f32 or f64."""
 @overload
 def cyl_bessel_i1(arg0: W) -> W: ...
+@overload
+def cyl_bessel_i1(arg0: float) -> f32: ...
 
 @overload
 def erfc(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """1 - erf(x) of each element, without the loss of digits; f32 or f64."""
 @overload
 def erfc(arg0: W) -> W: ...
+@overload
+def erfc(arg0: float) -> f32: ...
 
 @overload
 def erfcinv(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The inverse of erfc, for elements from 0 to 2; f32 or f64."""
 @overload
 def erfcinv(arg0: W) -> W: ...
+@overload
+def erfcinv(arg0: float) -> f32: ...
 
 @overload
 def erfcx(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """exp(x * x) * erfc(x) of each element; f32 or f64."""
 @overload
 def erfcx(arg0: W) -> W: ...
+@overload
+def erfcx(arg0: float) -> f32: ...
 
 @overload
 def erfinv(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The inverse of erf, for elements from -1 to 1; f32 or f64."""
 @overload
 def erfinv(arg0: W) -> W: ...
+@overload
+def erfinv(arg0: float) -> f32: ...
 
 @overload
 def exp10(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """10 to the power of each element; f32 or f64."""
 @overload
 def exp10(arg0: W) -> W: ...
+@overload
+def exp10(arg0: float) -> f32: ...
 
 @overload
 def expm1(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """exp(x) - 1 of each element, without the loss of digits near 0; f32 or f64."""
 @overload
 def expm1(arg0: W) -> W: ...
+@overload
+def expm1(arg0: float) -> f32: ...
 
 @overload
 def fdim(arg0: Tensor[W, R], arg1: Tensor[W, R] | W | float) -> Tensor[W, R]:
@@ -149,42 +183,56 @@ def j0(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The Bessel function of the first kind of order 0 of each element; f32 or f64."""
 @overload
 def j0(arg0: W) -> W: ...
+@overload
+def j0(arg0: float) -> f32: ...
 
 @overload
 def j1(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The Bessel function of the first kind of order 1 of each element; f32 or f64."""
 @overload
 def j1(arg0: W) -> W: ...
+@overload
+def j1(arg0: float) -> f32: ...
 
 @overload
 def lgamma(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The natural logarithm of the gamma function's magnitude at each element; f32 or f64."""
 @overload
 def lgamma(arg0: W) -> W: ...
+@overload
+def lgamma(arg0: float) -> f32: ...
 
 @overload
 def log10(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The logarithm to base 10 of each element; NaN below 0; f32 or f64."""
 @overload
 def log10(arg0: W) -> W: ...
+@overload
+def log10(arg0: float) -> f32: ...
 
 @overload
 def log1p(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """log(1 + x) of each element, without the loss of digits near 0; NaN below -1; f32 or f64."""
 @overload
 def log1p(arg0: W) -> W: ...
+@overload
+def log1p(arg0: float) -> f32: ...
 
 @overload
 def logb(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The binary exponent of each element as a float; -inf for 0; f32 or f64."""
 @overload
 def logb(arg0: W) -> W: ...
+@overload
+def logb(arg0: float) -> f32: ...
 
 @overload
 def nearbyint(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """Each element rounded to an integer, ties to even; f32 or f64."""
 @overload
 def nearbyint(arg0: W) -> W: ...
+@overload
+def nearbyint(arg0: float) -> f32: ...
 
 @overload
 def nextafter(arg0: Tensor[W, R], arg1: Tensor[W, R] | W | float) -> Tensor[W, R]:
@@ -209,18 +257,24 @@ def normcdf(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The cumulative distribution function of the normal distribution; f32 or f64."""
 @overload
 def normcdf(arg0: W) -> W: ...
+@overload
+def normcdf(arg0: float) -> f32: ...
 
 @overload
 def normcdfinv(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The inverse of normcdf, for elements from 0 to 1; f32 or f64."""
 @overload
 def normcdfinv(arg0: W) -> W: ...
+@overload
+def normcdfinv(arg0: float) -> f32: ...
 
 @overload
 def rcbrt(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """1 / cbrt of each element; f32 or f64."""
 @overload
 def rcbrt(arg0: W) -> W: ...
+@overload
+def rcbrt(arg0: float) -> f32: ...
 
 @overload
 def remainder(arg0: Tensor[W, R], arg1: Tensor[W, R] | W | float) -> Tensor[W, R]:
@@ -239,6 +293,8 @@ def rint(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """Each element rounded to an integer, ties to even; f32 or f64."""
 @overload
 def rint(arg0: W) -> W: ...
+@overload
+def rint(arg0: float) -> f32: ...
 
 @overload
 def rnorm3d(arg0: Tensor[W, R], arg1: Tensor[W, R] | W | float, arg2: Tensor[W, R] | W | float) -> Tensor[W, R]:
@@ -257,54 +313,72 @@ def round(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """Each element rounded to an integer, ties away from zero; f32 or f64."""
 @overload
 def round(arg0: W) -> W: ...
+@overload
+def round(arg0: float) -> f32: ...
 
 @overload
 def sinh(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The hyperbolic sine of each element; f32 or f64."""
 @overload
 def sinh(arg0: W) -> W: ...
+@overload
+def sinh(arg0: float) -> f32: ...
 
 @overload
 def sinpi(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """sin(pi * x) of each element; f32 or f64."""
 @overload
 def sinpi(arg0: W) -> W: ...
+@overload
+def sinpi(arg0: float) -> f32: ...
 
 @overload
 def tan(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The tangent of each element, in radians; f32 or f64."""
 @overload
 def tan(arg0: W) -> W: ...
+@overload
+def tan(arg0: float) -> f32: ...
 
 @overload
 def tanh(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The hyperbolic tangent of each element; it never overflows; f32 or f64."""
 @overload
 def tanh(arg0: W) -> W: ...
+@overload
+def tanh(arg0: float) -> f32: ...
 
 @overload
 def tgamma(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The gamma function of each element; f32 or f64."""
 @overload
 def tgamma(arg0: W) -> W: ...
+@overload
+def tgamma(arg0: float) -> f32: ...
 
 @overload
 def trunc(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """Each element without its fraction; f32 or f64."""
 @overload
 def trunc(arg0: W) -> W: ...
+@overload
+def trunc(arg0: float) -> f32: ...
 
 @overload
 def y0(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The Bessel function of the second kind of order 0, NaN below 0; f32 or f64."""
 @overload
 def y0(arg0: W) -> W: ...
+@overload
+def y0(arg0: float) -> f32: ...
 
 @overload
 def y1(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The Bessel function of the second kind of order 1, NaN below 0; f32 or f64."""
 @overload
 def y1(arg0: W) -> W: ...
+@overload
+def y1(arg0: float) -> f32: ...
 
 @overload
 def llrint(arg0: Tensor[W, R]) -> Tensor[i64, R]:

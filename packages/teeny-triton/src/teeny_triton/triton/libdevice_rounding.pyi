@@ -107,42 +107,56 @@ def rcp_rn(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The reciprocal rounded to nearest, ties to even; never fused; f32 or f64."""
 @overload
 def rcp_rn(arg0: W) -> W: ...
+@overload
+def rcp_rn(arg0: float) -> f32: ...
 
 @overload
 def rcp_rz(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The reciprocal rounded towards zero; never fused; f32 or f64."""
 @overload
 def rcp_rz(arg0: W) -> W: ...
+@overload
+def rcp_rz(arg0: float) -> f32: ...
 
 @overload
 def rcp_rd(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The reciprocal rounded down; never fused; f32 or f64."""
 @overload
 def rcp_rd(arg0: W) -> W: ...
+@overload
+def rcp_rd(arg0: float) -> f32: ...
 
 @overload
 def rcp_ru(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The reciprocal rounded up; never fused; f32 or f64."""
 @overload
 def rcp_ru(arg0: W) -> W: ...
+@overload
+def rcp_ru(arg0: float) -> f32: ...
 
 @overload
 def sqrt_rz(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The square root rounded towards zero; never fused; f32 or f64."""
 @overload
 def sqrt_rz(arg0: W) -> W: ...
+@overload
+def sqrt_rz(arg0: float) -> f32: ...
 
 @overload
 def sqrt_rd(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The square root rounded down; never fused; f32 or f64."""
 @overload
 def sqrt_rd(arg0: W) -> W: ...
+@overload
+def sqrt_rd(arg0: float) -> f32: ...
 
 @overload
 def sqrt_ru(arg0: Tensor[W, R]) -> Tensor[W, R]:
     """The square root rounded up; never fused; f32 or f64."""
 @overload
 def sqrt_ru(arg0: W) -> W: ...
+@overload
+def sqrt_ru(arg0: float) -> f32: ...
 
 @overload
 def fma_rn(arg0: Tensor[W, R], arg1: Tensor[W, R] | W | float, arg2: Tensor[W, R] | W | float) -> Tensor[W, R]:

@@ -9,7 +9,7 @@ Generated from the kernel language's text by `python -m stubgen`; never edited.
 # pyright: reportInvalidTypeVarUse=false, reportPropertyTypeMismatch=false
 from typing import overload
 
-from teeny_triton.triton.dtypes import N, F, W, I
+from teeny_triton.triton.dtypes import N, F, W, I, f32
 from teeny_triton.triton.enums import PropagateNan
 from teeny_triton.triton.types import Tensor, R
 
@@ -18,36 +18,48 @@ def exp(x: Tensor[W, R]) -> Tensor[W, R]:
     """The exponential e ** x of each element; f32 or f64."""
 @overload
 def exp(x: W) -> W: ...
+@overload
+def exp(x: float) -> f32: ...
 
 @overload
 def exp2(x: Tensor[W, R]) -> Tensor[W, R]:
     """2 to the power of each element; f32 or f64."""
 @overload
 def exp2(x: W) -> W: ...
+@overload
+def exp2(x: float) -> f32: ...
 
 @overload
 def log(x: Tensor[W, R]) -> Tensor[W, R]:
     """The natural logarithm of each element; f32 or f64; NaN below 0."""
 @overload
 def log(x: W) -> W: ...
+@overload
+def log(x: float) -> f32: ...
 
 @overload
 def log2(x: Tensor[W, R]) -> Tensor[W, R]:
     """The logarithm to base 2 of each element; f32 or f64; NaN below 0."""
 @overload
 def log2(x: W) -> W: ...
+@overload
+def log2(x: float) -> f32: ...
 
 @overload
 def sqrt(x: Tensor[W, R]) -> Tensor[W, R]:
     """The square root of each element, approximate on GPUs; f32 or f64; NaN below 0."""
 @overload
 def sqrt(x: W) -> W: ...
+@overload
+def sqrt(x: float) -> f32: ...
 
 @overload
 def rsqrt(x: Tensor[W, R]) -> Tensor[W, R]:
     """1 / sqrt of each element; f32 or f64."""
 @overload
 def rsqrt(x: W) -> W: ...
+@overload
+def rsqrt(x: float) -> f32: ...
 
 @overload
 def abs(x: Tensor[N, R]) -> Tensor[N, R]:
@@ -60,36 +72,48 @@ def sin(x: Tensor[W, R]) -> Tensor[W, R]:
     """The sine of each element, in radians; f32 or f64."""
 @overload
 def sin(x: W) -> W: ...
+@overload
+def sin(x: float) -> f32: ...
 
 @overload
 def cos(x: Tensor[W, R]) -> Tensor[W, R]:
     """The cosine of each element, in radians; f32 or f64."""
 @overload
 def cos(x: W) -> W: ...
+@overload
+def cos(x: float) -> f32: ...
 
 @overload
 def erf(x: Tensor[W, R]) -> Tensor[W, R]:
     """The error function of each element; f32 or f64."""
 @overload
 def erf(x: W) -> W: ...
+@overload
+def erf(x: float) -> f32: ...
 
 @overload
 def floor(x: Tensor[W, R]) -> Tensor[W, R]:
     """The greatest integer that is not above each element, as a float; f32 or f64."""
 @overload
 def floor(x: W) -> W: ...
+@overload
+def floor(x: float) -> f32: ...
 
 @overload
 def ceil(x: Tensor[W, R]) -> Tensor[W, R]:
     """The least integer that is not below each element, as a float; f32 or f64."""
 @overload
 def ceil(x: W) -> W: ...
+@overload
+def ceil(x: float) -> f32: ...
 
 @overload
 def sqrt_rn(x: Tensor[W, R]) -> Tensor[W, R]:
     """The square root of each element, rounded to nearest (IEEE 754); f32 or f64; NaN below 0."""
 @overload
 def sqrt_rn(x: W) -> W: ...
+@overload
+def sqrt_rn(x: float) -> f32: ...
 
 @overload
 def div_rn(x: Tensor[F, R], y: Tensor[F, R] | F | float) -> Tensor[F, R]:
