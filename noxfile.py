@@ -110,8 +110,11 @@ def test(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Check all types: mypy strict everywhere, basedpyright strict on the public surface."""
-    install(session, *group("types"))
+    """Check all types, and which tool finds which mistake of the catalogue.
+
+    mypy strict everywhere, basedpyright strict on the public surface.
+    """
+    install(session, *group("types"), libtriton=LIBTRITONS[-1])
     # One run for each folder of tests: they are no packages, and each may have a conftest.py.
     # Benchmarks import examples, and the tests' cases of them.
     checks = [
@@ -132,7 +135,8 @@ def types(session: nox.Session) -> None:
     commands = [["mypy", *found] for paths in checks if (found := with_python(paths))]
     failed = []
     typing_tests = ["python", "-m", "pytest", "-q", "packages/teeny-triton/tests/test_typing.py"]
-    for command in [*commands, ["basedpyright"], typing_tests]:
+    catalogue = ["python", "-m", "pytest", "-q", "-m", "checkers", "tests"]
+    for command in [*commands, ["basedpyright"], typing_tests, catalogue]:
         try:
             session.run(*command)
         except nox.command.CommandFailed:

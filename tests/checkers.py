@@ -31,7 +31,7 @@ class Report(NamedTuple):
 
 def settings() -> str:
     """The text of the `pyproject.toml` that the page tells users to copy."""
-    found = re.search(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    found = re.search(r"```toml[^\n]*\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert found is not None, "docs/type-checking.md has no settings"
     return found[1]
 

@@ -2,7 +2,8 @@
 
 A process of its own: `python tests/mistake_launches.py FOLDER`, which must be empty. An entry of
 the group `launch` is a function that launches; of the others the kernel is launched here, with
-arrays of the dtypes that its annotations name and its own defaults.
+arrays of the dtypes that its annotations name and its own defaults. What is about values and runs
+to its end is launched again with the limits of a GPU, on a driver that only pretends to have one.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from typing import Any
 
 import numpy as np
 
+import teeny_cuda
 import teeny_triton as tl
 from mistake_catalogue import Mistake, mistakes
+from teeny_cuda.testing import fake_driver
 from teeny_macros.diagnostics import TeenyError
 
 # As many elements as the largest access of an entry needs.
@@ -53,25 +56,27 @@ def load(entry: Mistake, folder: Path) -> ModuleType:
     return module
 
 
-def argument(annotation: Any) -> Any:
+def argument(annotation: Any, gpu: teeny_cuda.Device | None = None) -> Any:
     """An argument as an annotation asks for it; a type variable is f32."""
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is np.ndarray:
         return np.zeros(ELEMENTS, typing.get_args(parts[1])[0])
     if origin in (tl.Ptr, tl.DeviceArray):
         name = "f32" if isinstance(parts[0], typing.TypeVar) else parts[0].__name__
+        if gpu is not None:
+            return gpu.buffer((ELEMENTS,), name)
         return tl.typed(np.zeros(ELEMENTS, HOST[name]), getattr(tl, name))
     return 1.0 if float in parts else 16
 
 
-def run(entry: Mistake, folder: Path) -> None:
+def run(entry: Mistake, folder: Path, gpu: teeny_cuda.Device | None = None) -> None:
     """Import the entry and launch it."""
     found = getattr(load(entry, folder), entry.id)
     is_launch = entry.group == "launch"
     hints = typing.get_type_hints(found if is_launch else found.__wrapped__, include_extras=True)
     hints.pop("return", None)
     arguments = [
-        argument(hint) for hint in hints.values() if not getattr(hint, "__metadata__", None)
+        argument(hint, gpu) for hint in hints.values() if not getattr(hint, "__metadata__", None)
     ]
     if is_launch:
         found(*arguments)
@@ -84,6 +89,9 @@ def verdict(entry: Mistake, folder: Path) -> tuple[int, str] | None:
     path = folder / f"{entry.id}.py"
     try:
         run(entry, folder)
+        if entry.group == "values":
+            with fake_driver():
+                run(entry, folder, teeny_cuda.Device(0))
     except TeenyError as error:
         found = error.diagnostics[0]
         places = [label.span for label in found.labels if label.span.file == str(path)]

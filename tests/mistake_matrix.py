@@ -51,11 +51,12 @@ def _checker(name: str) -> dict[str, Found]:
 
 
 def _check() -> dict[str, Found]:
-    command = [sys.executable, "-m", "teeny_compiler", "check", "--strict", "--format", "json"]
+    start = "import sys; from teeny_compiler.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", start, "check", "--strict", "--format", "json"]
     done = subprocess.run(
         [*command, str(FOLDER)], check=False, capture_output=True, text=True, timeout=600
     )
-    assert done.returncode == 1, done.stdout + done.stderr
+    assert done.returncode == 1, done.stderr
     return _attributed(_faults(done.stdout))
 
 

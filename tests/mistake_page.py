@@ -32,10 +32,11 @@ INTRODUCTION = """\
 
 Each row is one mistake in a kernel or a launch that is right otherwise, as it is written in
 `tests/mistakes/`. The columns are the type checkers with the settings of
-[Type checking](type-checking.md); `teeny check --strict`; the launch itself, on the interpreter;
-and, for the bodies of kernels, the front end of Triton 3.9 with the annotations cut out. *yes*
-means that the line that is wrong is reported, *near* that only another line of the same kernel or
-launch is; a dash stands where nothing is.
+[Type checking](type-checking.md); `teeny check --strict`; the launch itself, on the interpreter
+and, where values are wrong, with the limits of a GPU of `sm_90`; and, for the bodies of kernels,
+the front end of Triton 3.9 with the annotations cut out. *yes* means that the line that is wrong
+is reported, *near* that only another line of the same kernel or launch is; a dash stands where
+nothing is.
 """
 
 

@@ -22,18 +22,20 @@ _OPCODES = frozenset(
             "and",
             "atom",
             "bar",
+            "bfe",
             "bra",
             "cvt",
             "cvta",
             "div",
             "ex2",
+            "fence",
             "fma",
             "ld",
             "mad",
             "max",
         ),
         *("membar", "min", "mov", "mul", "neg", "or", "rem", "ret", "rsqrt", "selp", "setp", "shl"),
-        *("shr", "sqrt", "st", "sub", "xor"),
+        *("shr", "sqrt", "st", "sub", "wgmma", "xor"),
     )
 )
 _LATEST_PTX = {12: 84, 13: 90}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import prod
 
-from teenyc.codes import E0301, E0403, E0405, E0412, E0413, E0414, E0417
+from teenyc.codes import E0210, E0301, E0403, E0405, E0412, E0413, E0414, E0417
 from teenyc.ir.builder import Builder
 from teenyc.ir.opdef import lowers
 from teenyc.ops.broadcasting import (
@@ -27,6 +27,10 @@ _WHOLE = slice(None)
 
 def wrap_axis(b: Builder, axis: object, rank: int, arg: str = "axis") -> int:
     """An axis known at compile time, counted from the front."""
+    if isinstance(axis, RuntimeValue):
+        raise b.fail(E0210, arg=arg, what=f"`{arg}`").help(
+            "the rank of a tensor is fixed when compiling: write the axis as a literal"
+        )
     if isinstance(axis, tuple):
         raise b.fail(E0405, arg=arg, axis=spell(axis), rank=rank).help(
             "one axis at a time: the rest moves up when it is gone"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from teenyc.codes import E0416, E0501, E0502, E0503, E0504, E0505, E0512
+from teenyc.codes import E0302, E0416, E0501, E0502, E0503, E0504, E0505, E0512
 from teenyc.ir.builder import Builder
 from teenyc.ir.core import Operation, Value
 from teenyc.ir.opdef import Effects, OpDef, lowers, register
@@ -18,6 +18,8 @@ from teenyc.ops.tiles import checked_axes, padding, tile
 from teenyc.types import (
     I1,
     I8,
+    AnyDType,
+    DType,
     IRType,
     PointerDType,
     PointerType,
@@ -298,6 +300,16 @@ def _load(
     return semantics.cast(b, found, dtype.element)
 
 
+def _refuse_literal(b: Builder, value: object, dtype: AnyDType) -> None:
+    """A number of the kernel's text whose bits the places cannot hold, signed or not."""
+    if type(value) is int and isinstance(dtype, DType) and dtype.is_int and dtype != I1:
+        bits = dtype.bits
+        if not -(1 << (bits - 1)) <= value < 1 << bits:
+            raise b.fail(E0302, arg="value", value=value, dtype=dtype).help(
+                f"the pointer is to {dtype}, which has {bits} bits"
+            )
+
+
 @lowers("store")
 def _store(
     b: Builder,
@@ -318,6 +330,7 @@ def _store(
         "cache": _option(b, cache_modifier, _STORE_CACHE, "cache_modifier"),
         "eviction": _option(b, eviction_policy, _EVICTION, "eviction_policy"),
     }
+    _refuse_literal(b, value, dtype.element)
     stored = to_value(b, value, arg="value")
     refuse_wider(b, stored.shape, address, "value")
     condition = None if mask is None else require_mask(b, mask, address)

@@ -406,7 +406,7 @@ def offset(b: Builder, value: RuntimeValue, arg: str = "") -> RuntimeValue:
 def float_offset(b: Builder, value: RuntimeValue, arg: str) -> TeenyError:
     """The error of a pointer moved by something that is no integer."""
     return b.fail(E0309, f"has dtype {value.dtype}", arg=arg, dtype=value.dtype).help(
-        "cast it: `pointer + x.to(i32)`"
+        "integers divide with `//`; a float is cast: `pointer + x.to(i32)`"
     )
 
 
