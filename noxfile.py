@@ -110,10 +110,7 @@ def test(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Check all types, and which tool finds which mistake of the catalogue.
-
-    mypy strict everywhere, basedpyright strict on the public surface.
-    """
+    """Check all types, with mypy and basedpyright, and the catalogue of mistakes."""
     install(session, *group("types"), libtriton=LIBTRITONS[-1])
     # One run for each folder of tests: they are no packages, and each may have a conftest.py.
     # Benchmarks import examples, and the tests' cases of them.

@@ -606,32 +606,6 @@ def test_what_is_no_grid_is_refused(
     assert wanted in message(error)
 
 
-def test_a_grid_function_that_asks_for_no_compile_time_value_is_refused(
-    kernels: Any, world: Any, array: Any
-) -> None:
-    def grid(meta: dict[str, int]) -> int:
-        return meta["BLOCK_SIZE"]
-
-    error = refusal(lambda: kernels.copy[grid](array(), array(), 5), "E1019")
-    assert "'BLOCK_SIZE'" in message(error)
-    assert "`BLOCK`" in str(error)
-
-
-def test_an_error_of_a_grid_function_itself_goes_through(
-    kernels: Any, world: Any, array: Any
-) -> None:
-    def grid(meta: dict[str, int]) -> int:
-        return {}[meta["BLOCK"]]
-
-    with pytest.raises(KeyError):
-        kernels.copy[grid](array(), array(), 5)
-
-
-def test_text_for_a_number_is_refused_as_such(kernels: Any, world: Any, array: Any) -> None:
-    error = refusal(lambda: kernels.copy[1](array(), array(), "5"), "E1007")
-    assert "wants `i32`, but got a `str`" in message(error)
-
-
 # --- launches of instances ----------------------------------------------------------------------
 
 

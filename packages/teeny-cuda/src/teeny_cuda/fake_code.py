@@ -24,6 +24,7 @@ _OPCODES = frozenset(
             "bar",
             "bfe",
             "bra",
+            "cp",
             "cvt",
             "cvta",
             "div",
