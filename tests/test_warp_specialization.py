@@ -64,5 +64,6 @@ def test_the_result_on_a_gpu_is_right_with_and_without_it(
     for _ in range(3):
         buffers[2].fill(float("nan"))
         grid = (n // m, n // n_tile)
-        matmul[grid](*buffers, n, STAGES=stages, M=m, N=n_tile, K=k)
+        x, y, out = buffers
+        matmul[grid](x, y, out, n, STAGES=stages, M=m, N=n_tile, K=k)
         assert np.abs(buffers[2].to_host() - wanted).max() < 5e-3

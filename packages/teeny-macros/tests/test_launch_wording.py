@@ -9,7 +9,6 @@ import pytest
 
 from teeny_macros.diagnostics import LaunchError
 
-
 COPY = """
 from teeny_macros import kernel
 from teeny_triton import Const, Ptr, f32, i32
