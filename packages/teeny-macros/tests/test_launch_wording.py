@@ -55,7 +55,8 @@ def test_an_error_of_a_grid_function_itself_goes_through(
     kernels: Any, world: Any, array: Any
 ) -> None:
     def grid(meta: dict[str, int]) -> int:
-        return {}[meta["BLOCK"]]
+        known: dict[int, int] = {}
+        return known[meta["BLOCK"]]
 
     with pytest.raises(KeyError):
         kernels.copy[grid](array(), array(), 5)

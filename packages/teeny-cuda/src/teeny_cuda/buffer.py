@@ -283,6 +283,11 @@ class Buffer:
 
     # --- Python -----------------------------------------------------------------------------------
 
+    if TYPE_CHECKING:  # checkers ask it of what a launch passes as a pointer
+
+        def __add__(self, _offset: int, /) -> Self:
+            raise AssertionError
+
     def __len__(self) -> int:
         return self.shape[0] if self.shape else 1
 
