@@ -143,7 +143,7 @@ def types(session: nox.Session) -> None:
     catalogue = ["python", "-m", "pytest", "-q", "-m", "checkers", "tests"]
     for command in [*commands, ["basedpyright"], typing_tests, catalogue]:
         try:
-            session.run(*command)
+            session.run(*command, env={"MYPYPATH": "tests"})
         except nox.command.CommandFailed:
             failed.append(" ".join(command))
     if failed:
