@@ -11,7 +11,7 @@ from typing import Any
 
 from teeny_kernels._index import HOMES
 
-__all__ = ["__version__", *HOMES]  # noqa: PLE0604 - the index holds names
+__all__ = ["__version__", *HOMES]  # noqa: PLE0604 # pyright: ignore[reportUnsupportedDunderAll]
 
 __version__ = "0.1.0"
 

@@ -69,7 +69,7 @@ def form_of(kind: type) -> Form:
         found = Form.FLOAT
     elif any(base.__module__ == "numpy" and base.__name__ == "generic" for base in kind.__mro__):
         found = Form.ITEM
-    elif is_descriptor_class(kind):
+    elif is_descriptor_class(kind):  # pyright: ignore[reportUnknownArgumentType]
         found = Form.DESCRIPTOR
     else:
         found = Form.ARRAY

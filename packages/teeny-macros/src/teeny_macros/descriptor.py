@@ -79,7 +79,7 @@ def expanded(params: Sequence[Param], names: Sequence[str], values: Sequence[Any
     found: list[Any] = []
     whole = {param.name for param in params if param.kind == "descriptor"}
     for name, value in zip(names, values, strict=True):
-        if not is_descriptor_class(type(value)):
+        if not is_descriptor_class(type(value)):  # pyright: ignore[reportUnknownArgumentType]
             found.append(value)
             continue
         if name in whole:

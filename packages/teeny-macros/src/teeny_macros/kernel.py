@@ -556,13 +556,13 @@ def _checked_backward(options: Mapping[str, Any]) -> Kernel[...] | None:
 
 
 def _checked_extents(options: Mapping[str, Any]) -> dict[str, str]:
-    given = options.get("extents", {})
-    pairs = given.items() if isinstance(given, dict) else [(None, None)]
-    if not all(isinstance(name, str) and isinstance(text, str) for name, text in pairs):
+    given: Any = options.get("extents", {})
+    found = cast("dict[Any, Any]", given if isinstance(given, dict) else {None: None})
+    if not all(isinstance(name, str) and isinstance(text, str) for name, text in found.items()):
         raise E0030.error(option="extents", value=f"{given!r}").help(
             'give texts by the names of parameters: `extents={"x_ptr": "n_elements"}`'
         )
-    return dict(given)
+    return dict(found)
 
 
 def _names_of(given: Iterable[str] | str) -> frozenset[str]:

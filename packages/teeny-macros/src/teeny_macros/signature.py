@@ -187,7 +187,7 @@ def _form(annotation: Any) -> _Form:
         inner = annotation.__origin__
         return _Form(CONST, inner.__name__ if inner in (int, float, bool, str) else None)
     for data in getattr(annotation, "__metadata__", ()):
-        if dsl_name(type(data)) == _EXTENT:
+        if dsl_name(type(data)) == _EXTENT:  # pyright: ignore[reportUnknownArgumentType]
             return _form(annotation.__origin__)._replace(extent=data.text)
     origin = getattr(annotation, "__origin__", None)
     name = dsl_name(annotation if origin is None else origin)

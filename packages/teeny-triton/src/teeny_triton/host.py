@@ -162,7 +162,9 @@ def tensor_descriptor(
     are multiples of 16 bytes. What a tile has outside is read as zero, or as NaN with
     `padding="nan"`, and not written.
     """
-    inner = getattr(array, "array", array) if isinstance(array, DeviceArray) else array
+    inner: Any = array
+    if isinstance(array, DeviceArray):
+        inner = array.array
     sides = tuple(inner.shape if shape is None else shape)
     steps = _strides(inner, sides) if strides is None else tuple(strides)
     return HostDescriptor(array, sides, steps, tuple(block_shape), padding)
@@ -172,7 +174,7 @@ def _strides(array: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
     """The strides of an array in elements; of one that does not tell, as if it had no gaps."""
     if callable(getattr(array, "stride", None)):  # torch
         return tuple(array.stride())
-    interface = getattr(array, "__array_interface__", None)
+    interface: Any = getattr(array, "__array_interface__", None)
     interface = interface or getattr(array, "__cuda_array_interface__", None) or {}
     if interface.get("strides") is not None:
         size = int(interface["typestr"].lstrip("<>|=")[1:])
