@@ -36,6 +36,7 @@ def row_norm_backward(
     n_cols: i32 | int,
     eps: f64 | float,
     CENTER: Const[bool],
+    STAGES: Const[int],
     BLOCK_SIZE: Const[int],
 ) -> None:
     program = tl.program_id(Axis.X)
@@ -48,7 +49,7 @@ def row_norm_backward(
         w = widen(tl.load(w_ptr + cols, mask=mask, other=0.0))
     else:
         w = zeros + 1.0
-    for row in tl.range(program, n_rows, tl.num_programs(Axis.X), num_stages=3):
+    for row in tl.range(program, n_rows, tl.num_programs(Axis.X), num_stages=STAGES):
         at = row.to(i64) * n_cols
         x = widen(tl.load(x_ptr + at + cols, mask=mask, other=0.0))
         grad = widen(tl.load(grad_ptr + at + cols, mask=mask, other=0.0))
