@@ -173,6 +173,16 @@ def test_a_driver_without_a_linker_loads_the_ptx(
     assert beside(artifact) == []
 
 
+def test_code_that_moves_registers_between_warps_is_not_linked(
+    fake: FakeDriver, device: Device, artifact_of: MakeArtifact
+) -> None:
+    artifact = kept(artifact_of)
+    text = artifact.read_text() + "// setmaxnreg.inc.sync.aligned.u32 240;\n"
+    artifact.path.write_text(text, encoding="utf-8")
+    check_sum(device, device.load(artifact))
+    assert links(fake) == 0
+
+
 def test_ptx_that_is_refused_shows_the_drivers_log(
     fake: FakeDriver, device: Device, artifact_of: MakeArtifact
 ) -> None:

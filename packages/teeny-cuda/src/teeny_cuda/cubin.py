@@ -23,13 +23,15 @@ SUFFIX = ".cubin"
 _MAGIC = b"teeny-cubin 1\n"
 _DIGEST_BYTES = 32
 _KEPT = 4  # beside one PTX: each edit of the lines above a kernel makes another
+# Code that moves registers between warps needs the whole program's count, which a linker lacks.
+_NOT_TO_LINK = b"setmaxnreg"
 _DRIVER_BUILD = "/proc/driver/nvidia/version"
 
 
 def load(device: Device, artifact: Artifact, ptx: bytes) -> Any:
     """The module of `ptx` (with its terminating zero), or None when it is to be loaded as it is."""
     folder = artifact.side_folder
-    if folder is None or not env.keeps_cubins():
+    if folder is None or not env.keeps_cubins() or _NOT_TO_LINK in ptx:
         return None
     driver = device.context.driver
     path = os.path.join(folder, _name(device, artifact, ptx))
