@@ -168,6 +168,14 @@ class Crowd:
         self.start(number)
         return True
 
+    def end(self) -> None:
+        """End what still works."""
+        for process in self.running.values():
+            if process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
     def poll(self) -> bool:
         """Whether any process still works."""
         return any(process.poll() is None for process in self.running.values())
@@ -202,11 +210,12 @@ def is_good(found: dict[str, Any]) -> bool:
 
 def flip(cache: Path, dice: random.Random) -> bool:
     """Flip one bit of one stored file."""
-    files = [path for path in cache.glob("??/*/*") if path.is_file()]
-    if not files:
+    keys = Cache(cache).list_keys()
+    if not keys:
         return False
-    path = dice.choice(files)
+    folder = Path(Cache(cache).folder(dice.choice(keys)))
     try:
+        path = folder / dice.choice(sorted(os.listdir(folder)))
         with open(path, "r+b") as file:
             size = os.fstat(file.fileno()).st_size
             at = dice.randrange(max(1, size))
@@ -214,8 +223,8 @@ def flip(cache: Path, dice: random.Random) -> bool:
             byte = file.read(1) or b"\0"
             file.seek(at)
             file.write(bytes([byte[0] ^ 1 << dice.randrange(8)]))
-    except OSError:
-        return False
+    except (OSError, IndexError):
+        return False  # it was removed at this moment
     return True
 
 
@@ -226,17 +235,20 @@ def chaos(folder: Path, count: int, rounds: int, dice: random.Random) -> dict[st
     done: Counter[str] = Counter()
     began = time.monotonic()
     most = count * rounds // 20 + 2
-    while crowd.poll():
-        time.sleep(0.05)
-        if done["kills"] < most:
-            done["kills"] += crowd.kill(dice)
-        done["flips"] += flip(cache, dice)
-        keys = Cache(cache).list_keys()
-        if keys and dice.random() < 0.2:
-            done["removed"] += Cache(cache).remove(dice.choice(keys))
-        for path in list((cache / ".tmp").glob("*"))[:1]:
-            with contextlib.suppress(OSError):
-                os.utime(path, (0, 0))  # as if a clock had jumped
+    try:
+        while crowd.poll():
+            time.sleep(0.05)
+            if done["kills"] < most:
+                done["kills"] += crowd.kill(dice)
+            done["flips"] += flip(cache, dice)
+            keys = Cache(cache).list_keys()
+            if keys and dice.random() < 0.2:
+                done["removed"] += Cache(cache).remove(dice.choice(keys))
+            with contextlib.suppress(OSError, IndexError):
+                work = os.listdir(cache / ".tmp")[0]
+                os.utime(cache / ".tmp" / work, (0, 0))  # as if a clock had jumped
+    finally:
+        crowd.end()
     found = {**crowd.result(), **done, "seconds": round(time.monotonic() - began, 1)}
     # Afterwards one quiet process finds all of it right, and leaves all of it whole.
     after = Crowd(folder / "after", cache, 1, rounds, 0.0)
