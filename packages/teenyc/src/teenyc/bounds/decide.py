@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 
 PROVED, REFUTED, UNKNOWN = "proved", "refuted", "unknown"
 OUTSIDE, OVERFLOW, COLLISION = "outside", "overflow", "collision"
-_SECONDS = 2.0  # to look for a witness of one access
-_SAMPLES = 14
+_SAMPLES = 8
 _FEW = 4  # parameters as small as this make the plainest witness
 _TURNS = 40  # of loops in a witness, which is run
 
@@ -189,23 +187,21 @@ class _Decider:
         """Values of atoms under which an access is live and wrong: free ones, then for samples."""
         if depends([access.offset], frozenset({"unknown"})):
             return
-        end = time.monotonic() + _SECONDS
         conditions = [*access.conditions, *wrong]
         names = sorted(name for name, bits in self.symbols.bits.items() if bits >= 8)
         polys = [access.offset, *access.lanes]
         for most in (1 << 25,) if wide else (_FEW, 100, 1 << 20):
             limits = self._limits(conditions, most, wide=wide)
-            found = Search(self.context).find(conditions, polys, 400, limits)
+            found = Search(self.context).find(conditions, polys, limits)
             if found is not None:
                 yield found
                 break
-        for row in _samples(names):
-            if time.monotonic() > end:
-                return
+        wide_names = {name for name in names if self.symbols.bits[name] > 32}
+        for row in _large(names, wide_names) if wide else _samples(names):
             fixed = dict(zip(names, row, strict=True))
             if any(self.context.range_of(atom)[0] > fixed[atom.name] for atom in self._params()):
                 continue
-            found = Search(self.context, fixed).find(conditions, polys, 300, limits)
+            found = Search(self.context, fixed).find(conditions, polys, limits)
             if found is not None:
                 yield {**found, **self._fixed(fixed)}
 
@@ -271,20 +267,26 @@ class _Decider:
         if not self.axes:
             return None
         same = equal(access.offset, twin.offset)
-        differ: Condition | None = None
+        both = access._replace(conditions=(*access.conditions, *twin.conditions, same))
+        twins = Symbols(self.module, self.symbols.atoms, "'")
+        before: list[Condition] = []
+        possible: list[Condition] = []
+        # Of two programs one comes first: the cases are the axis along which it does.
         for axis in sorted(self.axes):
-            one = self.symbols.program(axis)
-            other = Symbols(self.module, self.symbols.atoms, "'").program(axis)
-            apart = ~equal(one, other)
-            differ = apart if differ is None else differ | apart
-        assert differ is not None
-        both = access._replace(conditions=(*access.conditions, *twin.conditions))
-        if _Proof(both, [twin.offset], self.context, self.linear).excludes(same & differ):
-            return None
-        for tried, values in enumerate(self._witnesses(both, [same, differ])):
-            fault = self._run_collision(access, values)
-            if fault is not None or tried > 2:
-                return fault
+            one, other = self.symbols.program(axis), twins.program(axis)
+            case = [*before, at_least(other - 1, one)]
+            given = both._replace(conditions=(*both.conditions, *case))
+            proof = _Proof(given, [twin.offset], self.context, self.linear, quick=True)
+            if not proof.excludes(Condition("true")):
+                possible.append(_all(case))
+            before.append(equal(one, other))
+        for case_ in possible:
+            for tried, values in enumerate(self._witnesses(both, [case_])):
+                fault = self._run_collision(access, values)
+                if fault is not None:
+                    return fault
+                if tried > 1:
+                    break
         return None
 
     def _run_collision(self, access: Access, values: dict[Atom, int]) -> Found | None:
@@ -303,14 +305,22 @@ class _Decider:
 class _Proof:
     """What is known where an access is live; what it excludes cannot be."""
 
-    def __init__(self, access: Access, polys: list[Poly], context: Context, linear: Linear) -> None:
-        self.question = linear.question()
+    def __init__(
+        self,
+        access: Access,
+        polys: list[Poly],
+        context: Context,
+        linear: Linear,
+        *,
+        quick: bool = False,
+    ) -> None:
+        self.question = linear.question(quick=quick)
         self.polys = [access.offset, *polys]
         self.facts = Facts(self.polys, access.conditions, context, self.question)
         self._products: list[Poly] | None = None
         self._integers: Question | None = None
         kinds = {atom.kind for atom in atoms_of(self.polys, access.conditions)}
-        self.steps = bool(kinds & {"turn", "quotient", "remainder"})
+        self.steps = bool(kinds & {"turn", "quotient", "remainder"}) and not quick
 
     def excludes(self, wrong: Condition) -> bool:
         """Whether this cannot be: first without, then with products of facts."""
@@ -329,6 +339,14 @@ class _Proof:
             self._integers = Linear(whole=True).question()
             self._integers.add([*self.facts.certain, *(self._products or ())], self.facts.others)
         return self._integers.excludes(wrong)
+
+
+def _all(conditions: list[Condition]) -> Condition:
+    """All of some conditions."""
+    found = conditions[0]
+    for condition in conditions[1:]:
+        found &= condition
+    return found
 
 
 def _narrow(access: Access) -> list[Step]:
@@ -350,6 +368,16 @@ def _samples(names: list[str]) -> Iterator[tuple[int, ...]]:
     for shift in range(_SAMPLES):
         yield tuple(primes[(at * 3 + shift) % len(primes)] for at in range(len(names)))
     yield from product((1,), repeat=len(names))
+
+
+def _large(names: list[str], wide: set[str]) -> Iterator[tuple[int, ...]]:
+    """Values for parameters of arrays that i32 cannot count."""
+    many, few = ((1 << 33) + 1, 1 << 32, 3 << 30), (70_001, 1 << 20, 1_000, 3)
+    for shift in range(6):
+        yield tuple(
+            many[(at + shift) % 3] if name in wide else few[(at + shift) % 4]
+            for at, name in enumerate(names)
+        )
 
 
 def _value(poly: Poly, values: dict[Atom, int], context: Context) -> int | None:

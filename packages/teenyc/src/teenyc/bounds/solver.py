@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from teenyc.bounds.facts import Context
     from teenyc.bounds.poly import Atom, Condition
 
-_PROOF_MS = 3000
-_WHOLE_MS = 1000
+# How much one question may take, in the solver's own steps, so that the answer does not depend on
+# how busy the machine is: a million are about a second. The milliseconds are for hangs alone.
+_PROOF, _WHOLE, _QUICK, _SEARCH = 3_000_000, 1_500_000, 500_000, 500_000
+_MILLISECONDS = 20_000
 
 
 def _z3() -> Any:
@@ -94,18 +96,23 @@ class Linear:
             return self.condition(condition.parts[0])
         return z3.Not(self.condition(condition))
 
-    def question(self) -> Question:
-        """A new question: facts are added to it, and what contradicts them is asked."""
-        return Question(self)
+    def question(self, *, quick: bool = False) -> Question:
+        """A new question: facts are added to it, and what contradicts them is asked.
+
+        A `quick` one gives up soon.
+        """
+        limit = _WHOLE if self.whole else _QUICK if quick else _PROOF
+        return Question(self, limit)
 
 
 class Question:
     """Facts in the solver, and what cannot hold beside them."""
 
-    def __init__(self, linear: Linear) -> None:
+    def __init__(self, linear: Linear, steps: int) -> None:
         self.linear = linear
         self.solver = linear.z3.Solver(ctx=linear.context)
-        self.solver.set("timeout", _WHOLE_MS if linear.whole else _PROOF_MS)
+        self.solver.set("timeout", _MILLISECONDS)
+        self.solver.set("rlimit", steps)
 
     def add(self, polys: Iterable[Poly], conditions: Iterable[Condition] = ()) -> None:
         """Polynomials that are not negative, and conditions that hold."""
@@ -137,13 +144,13 @@ class Search:
         self,
         conditions: list[Condition],
         polys: Iterable[Poly],
-        milliseconds: int,
         limits: list[Condition] | None = None,
     ) -> dict[Atom, int] | None:
         """Values of all atoms (of `polys` too), or None when there are none or time ran out."""
         z3 = self.z3
         solver = z3.Solver(ctx=self.ctx)
-        solver.set("timeout", milliseconds)
+        solver.set("timeout", _MILLISECONDS)
+        solver.set("rlimit", _SEARCH)
         given = [*conditions, *self.context.conditions, *(limits or ())]
         atoms = atoms_of(polys, given)
         for condition in given:
