@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import array as array_module
+import os
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -84,3 +87,17 @@ def test_a_device_of_an_unknown_kind_is_a_coded_error(world: Any) -> None:
 
 def test_entry_points_that_nobody_registered_are_none() -> None:
     assert devices.entry_point("teeny.devices", "nothing of that name") is None
+
+
+def test_where_nobody_names_a_bundle_none_is_looked_for() -> None:
+    program = (
+        "import sys\nfrom teeny_macros import devices\n"
+        "class Instance:\n    reference = ('mine', 'kernel')\n"
+        "assert devices.bundled(Instance, None) is None\n"
+        "print('teeny_macros.bundle' in sys.modules)\n"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "TEENY_BUNDLES"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"

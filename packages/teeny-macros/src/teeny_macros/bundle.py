@@ -12,7 +12,7 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from teeny_macros import env
+from teeny_macros import devices, env
 from teeny_macros.artifact import Artifact, Metadata
 from teeny_macros.bundle_file import BundleFile, InstanceRow, KernelRow, digest_of, unusable
 from teeny_macros.codes import E1030, E1031, E1032
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from teeny_macros.bundled import BundledKernel
     from teeny_macros.diagnostics import TeenyError
 
-GROUP = "teeny.bundles"
 _OFF = "none"
 _SHOWN = 8  # instances in an error
 
@@ -202,10 +201,8 @@ class _Registry:
         """The file that an installed package registers: `package = "module:file.teeny"`."""
         with self.lock:
             if self.packages is None:
-                from importlib.metadata import entry_points
-
                 self.packages = {}
-                for point in entry_points(group=GROUP):
+                for point in devices.registered(devices.BUNDLES):
                     root = point.module.partition(".")[0]
                     self.packages.setdefault(root, f"{point.module}:{point.attr}")
             place = self.packages.get(package)

@@ -6,17 +6,21 @@ driver.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
+from teeny_macros import env
 from teeny_macros.codes import E1018, E1022
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from teeny_macros.artifact import Artifact
     from teeny_macros.protocol import ArrayInfo, Device, DeviceProvider
 
 DEVICES = "teeny.devices"
 COMPILER = "teeny.compiler"
+BUNDLES = "teeny.bundles"
 HOST = "cpu"
 
 _REMEDIES = {
@@ -29,15 +33,27 @@ _DLPACK = {1: "cpu", 2: "cuda", 3: "cpu", 13: "cuda"}
 _providers: dict[str, DeviceProvider] = {}
 _provider_of_type: dict[type, DeviceProvider] = {}
 _compilers: dict[str, Callable[..., Any]] = {}
+_points: dict[tuple[str, ...], Any] = {}  # by the search path that they were found on
 
 
 def entry_point(group: str, name: str) -> Any:
     """The entry point of an installed package, loaded; None when there is none."""
+    for fresh in (False, True):  # one that is missing may have been installed just now
+        for found in registered(group, fresh=fresh):
+            if found.name == name:
+                return found.load()
+    return None
+
+
+def registered(group: str, *, fresh: bool = False) -> list[Any]:
+    """The entry points of a group. Reading those of all packages takes milliseconds: once."""
     from importlib.metadata import entry_points
 
-    for found in entry_points(group=group, name=name):
-        return found.load()
-    return None
+    path = tuple(sys.path)
+    if fresh or path not in _points:
+        _points.clear()
+        _points[path] = entry_points()
+    return list(_points[path].select(group=group))
 
 
 def provider(kind: str) -> DeviceProvider:
@@ -107,6 +123,21 @@ def _memory_kind(array: Any) -> str | None:
     if getattr(array, "__array_interface__", None) is not None:
         return HOST
     return None
+
+
+def bundled(instance: Any, device: Device) -> Artifact | None:
+    """The code of an instance in a bundle; None when it must be compiled. Raises as `bundle.find`.
+
+    Where nobody can have named one, the module of bundles is not even imported.
+    """
+    if "teeny_macros.bundle" not in sys.modules and not env.TEENY_BUNDLES.get():
+        package = instance.reference[0].partition(".")[0]
+        points = registered(BUNDLES)
+        if not any(point.module.partition(".")[0] == package for point in points):
+            return None
+    from teeny_macros import bundle
+
+    return bundle.find(instance, device)
 
 
 def compiler() -> Callable[..., Any]:

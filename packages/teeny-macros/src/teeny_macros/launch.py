@@ -83,9 +83,7 @@ class _Program:
         """The loaded program; many threads may ask, one compiles."""
         with self.lock:
             if self.loaded is None:
-                from teeny_macros import bundle  # most processes load few programs
-
-                artifact = bundle.find(self.instance, self.device)
+                artifact = devices.bundled(self.instance, self.device)
                 if artifact is None:
                     artifact = devices.compiler()(self.instance, self.device.target)
                 if getattr(artifact, "source_map", None) is None:
