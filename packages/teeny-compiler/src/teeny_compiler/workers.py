@@ -21,7 +21,7 @@ from teeny_macros.diagnostics import Diagnostic, TeenyError
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from queue import SimpleQueue
 
     from teeny_compiler.compiler import Instance, Instantiable
@@ -54,10 +54,26 @@ def compile_kernels(
     Raises:
         ToolchainError: E0914 (a variable that cannot be read). All else is in the list.
     """
+    return compile_each(kernels, workers=workers, options=options, progress=progress)
+
+
+def compile_each(
+    kernels: Sequence[tuple[Instance | Instantiable, Target]],
+    *,
+    workers: int | None = None,
+    options: CompileOptions | None = None,
+    progress: Report | bool = True,
+    done: Callable[[str, Target, Artifact], None] | None = None,
+) -> list[Artifact | TeenyError]:
+    """As `compile_kernels`; `done` gets each artifact as soon as it is there.
+
+    It is called in this thread with the identity of the instance and the target, once for twins.
+    """
     compiler = Compiler(run=_run_warm)
     results: dict[tuple[str, Target], Artifact | TeenyError] = {}
     wanted: dict[tuple[str, Target], Instance] = {}
     order: list[tuple[str, Target]] = []
+    tell = done or (lambda identity, target, made: None)
     for given, target in kernels:
         instance: Any = given.instantiate() if hasattr(given, "instantiate") else given
         key = (instance.id, target)
@@ -73,19 +89,22 @@ def compile_kernels(
             wanted[key] = instance
         else:
             results[key] = hit
+            tell(*key, hit)
     if wanted:
-        _compile_missing(compiler, wanted, results, workers, options, progress)
+        for key, made in _compile_missing(compiler, wanted, workers, options, progress):
+            results[key] = made
+            if not isinstance(made, TeenyError):
+                tell(*key, made)
     return [results[key] for key in order]
 
 
 def _compile_missing(
     compiler: Compiler,
     wanted: dict[tuple[str, Target], Instance],
-    results: dict[tuple[str, Target], Artifact | TeenyError],
     workers: int | None,
     options: CompileOptions | None,
     progress: Report | bool,
-) -> None:
+) -> Iterator[tuple[tuple[str, Target], Artifact | TeenyError]]:
     from concurrent.futures import ThreadPoolExecutor, as_completed
 
     count = min(len(wanted), workers or min(core_count(), _MOST))
@@ -99,11 +118,12 @@ def _compile_missing(
             for future in as_completed(futures):
                 key = futures[future]
                 try:
-                    results[key] = future.result()
+                    made: Artifact | TeenyError = future.result()
                     step(wanted[key].name)
                 except TeenyError as error:
-                    results[key] = error
+                    made = error
                     step(f"{wanted[key].name} failed ({error.code})")
+                yield key, made
     except BaseException:  # Ctrl-C: nobody waits for what is being compiled
         executor.shutdown(wait=False, cancel_futures=True)
         close_workers()

@@ -59,11 +59,14 @@ class Candidate(NamedTuple):
         """The names of the arrays that it may write."""
         return (self.instance.written_parameters() | frozenset(also)) & frozenset(self.dtypes)
 
-    def launcher(self, artifact: Artifact, args: list[Any]) -> Callable[[], None]:
-        """Launches it with `args` in the place of the call's own."""
+    def load(self, artifact: Artifact) -> Any:
+        """Load what was compiled for it: a GPU's driver compiles once more here."""
         if artifact.source_map is None:
             artifact.source_map = self.instance.source_map
-        program = self.device.load(artifact)
+        return self.device.load(artifact)
+
+    def launcher(self, program: Any, args: list[Any]) -> Callable[[], None]:
+        """Launches a loaded program with `args` in the place of the call's own."""
         device, grid = self.device, self.grid
 
         def run() -> None:

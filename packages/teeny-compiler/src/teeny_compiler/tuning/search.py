@@ -19,16 +19,20 @@ from teeny_compiler.tuning.trial import Trials
 from teeny_macros.diagnostics import CompileError, LaunchError, TeenyError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from teeny_compiler.progress import Report
     from teeny_compiler.tuning.candidate import Call, Candidate
     from teeny_compiler.tuning.config import Config
     from teeny_compiler.tuning.measure import Timer, Timing
     from teeny_macros.artifact import Artifact
+    from teeny_macros.target import Target
 
 Reference = Callable[[Mapping[str, Any]], Mapping[str, Any]] | Literal["first"] | None
 _PATIENCE = 600.0  # seconds to wait for another process that tunes the same
 _ROUND = 5  # samples of each finalist, in turns
 _FINALISTS = 4
+_LOADERS = 4  # threads
 
 
 class Settings(NamedTuple):
@@ -143,6 +147,8 @@ class _Search:
         self.count = 0
         self._timings: dict[Config, Timing] = {}
         self._timers: dict[Config, Timer] = {}
+        # By the artifact, while its program is being loaded.
+        self._loading: dict[int, tuple[Artifact, Future[Any]]] = {}
 
     def measure(self, configs: Sequence[Config]) -> dict[Config, Row]:
         """A row for each config."""
@@ -175,30 +181,33 @@ class _Search:
         return any(row.state == MEASURED for row in rows.values())
 
     def _compile(self, configs: Sequence[Config]) -> dict[Config, Artifact | TeenyError]:
-        found = self._bundled(configs)
-        rest = [config for config in configs if config not in found]
-        pairs = [(self.candidates[c].instance, self.candidates[c].device.target) for c in rest]
-        made = workers.compile_kernels(
-            pairs, workers=self.settings.workers, progress=self.settings.progress is True
-        )
-        both = {**found, **dict(zip(rest, made, strict=True))}
-        return {config: both[config] for config in configs}
+        """Compile side by side; a GPU's driver works on each as soon as it is there."""
+        from concurrent.futures import ThreadPoolExecutor
 
-    def _bundled(self, configs: Sequence[Config]) -> dict[Config, Artifact | TeenyError]:
-        """What bundles have, or refuse because they are sealed."""
-        from teeny_macros import bundle
+        pairs = [(self.candidates[c].instance, self.candidates[c].device.target) for c in configs]
+        by_identity = {self.candidates[c].instance.id: self.candidates[c] for c in configs}
+        with ThreadPoolExecutor(_LOADERS, thread_name_prefix="teeny-load") as loaders:
 
-        found: dict[Config, Artifact | TeenyError] = {}
-        for config in configs:
-            candidate = self.candidates[config]
-            try:
-                artifact = bundle.find(candidate.instance, candidate.device)
-            except TeenyError as error:
-                found[config] = error
-                continue
-            if artifact is not None:
-                found[config] = artifact
-        return found
+            def load(identity: str, target: Target, artifact: Artifact) -> None:
+                if target.kind == "cuda":
+                    candidate = by_identity[identity]
+                    future = loaders.submit(candidate.load, artifact)
+                    self._loading[id(artifact)] = artifact, future
+
+            made = workers.compile_each(
+                pairs,
+                workers=self.settings.workers,
+                progress=self.settings.progress is True,
+                done=load,
+            )
+        return dict(zip(configs, made, strict=True))
+
+    def _loaded(self, candidate: Candidate, made: Artifact | TeenyError) -> Any:
+        """The program of a config. Raises what compiling or loading it did."""
+        if isinstance(made, TeenyError):
+            raise made
+        loading = self._loading.pop(id(made), None)
+        return candidate.load(made) if loading is None else loading[1].result()
 
     def _expect_first(self, trials: Trials, configs: Sequence[Config]) -> None:
         """Where configs were added, the first of all still says what is right."""
@@ -209,8 +218,9 @@ class _Search:
             return
         made = self._compile([leader])[leader]
         if not isinstance(made, TeenyError):
+            candidate = self.candidates[leader]
             try:
-                trials.expect(self.candidates[leader], made)
+                trials.expect(candidate, self._loaded(candidate, made))
             except LaunchError as error:
                 log.debug(f"{leader} gives nothing to compare with: {error.code}")
 
@@ -225,9 +235,7 @@ class _Search:
         if made is None or self._is_late(rows):
             return Row(LEFT, text, note="the time budget was used up")
         try:
-            if isinstance(made, TeenyError):
-                raise made
-            wrong, timer = trials.check(candidate, made)
+            wrong, timer = trials.check(candidate, self._loaded(candidate, made))
             if wrong:
                 return Row(WRONG, text, note=wrong)
             self.count += 1

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from teeny_compiler.tuning.candidate import Candidate
     from teeny_compiler.tuning.search import Settings
-    from teeny_macros.artifact import Artifact
 
 
 class Trials:
@@ -42,17 +41,17 @@ class Trials:
             self._private.restore()
             self._expected = self._refer(first, settings.reference)
 
-    def check(self, candidate: Candidate, artifact: Artifact) -> tuple[str, Timer]:
+    def check(self, candidate: Candidate, program: Any) -> tuple[str, Timer]:
         """What is wrong with a config's results (empty: nothing), and its timer."""
-        run, found = self._run_once(candidate, artifact)
+        run, found = self._run_once(candidate, program)
         wrong = "" if found is None else self._compare(candidate, found)
         self._private.restore()
         again = bool(self._settings.reset_to_zero or self._settings.restore_value)
         return wrong, Timer(self._device, run, self._private.restore if again else None)
 
-    def expect(self, candidate: Candidate, artifact: Artifact) -> None:
+    def expect(self, candidate: Candidate, program: Any) -> None:
         """Take the results of a config as right."""
-        _, found = self._run_once(candidate, artifact)
+        _, found = self._run_once(candidate, program)
         self._take(candidate, found or {})
 
     def require_device(self, error: TeenyError) -> None:
@@ -64,8 +63,8 @@ class Trials:
         except TeenyError:
             raise error from None
 
-    def _run_once(self, candidate: Candidate, artifact: Artifact) -> tuple[Any, Any]:
-        run = candidate.launcher(artifact, self._private.args)
+    def _run_once(self, candidate: Candidate, program: Any) -> tuple[Any, Any]:
+        run = candidate.launcher(program, self._private.args)
         self._private.restore()
         run()
         self._device.synchronize()
