@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import libdevice_cases
 import pytest
 import targets
 from cases import Argument, Case
@@ -52,6 +53,24 @@ def test_random_kernels_leave_the_same_on_a_gpu(chunk: int) -> None:
 def test_single_operations_are_within_their_ulp_on_a_gpu(part: int) -> None:
     for number in range(part, COUNT, 24):
         assert check(single(number), ["cuda"]).failures == (), single(number).text
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_functions_of_libdevice_are_those_of_the_interpreter(part: int) -> None:
+    for number in range(part, libdevice_cases.COUNT, 12):
+        case = libdevice_cases.LibdeviceCase(number)
+        assert check(case, ["cpu"]).failures == (), case.text
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("part", range(4))
+def test_functions_of_libdevice_are_those_of_the_interpreter_on_a_gpu(part: int) -> None:
+    found = {}
+    for number in range(part, libdevice_cases.COUNT, 4):
+        case = libdevice_cases.LibdeviceCase(number)
+        for failure in check(case, ["cuda"]).failures:
+            found[f"{case.name} {libdevice_cases.forms()[number][1].operands}"] = failure.text
+    assert found == {}
 
 
 def test_a_wrong_number_is_found_and_its_kernel_made_small(

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from teeny_macros.diagnostics import CompileError
+from teenyc.ops import special
 from teenyc.ops.libdevice import TABLE
 
 if TYPE_CHECKING:
@@ -455,3 +456,34 @@ def test_every_spelling_of_the_family_is_the_same_function(kernel: Callable[...,
         )
     }
     assert len(texts) == 1
+
+
+FAR_AND_NEAR = (5e-324, 1e-300, 8.5e-17, 1e-10, 1e-3, 0.5, 1.9, 2.1, 12.0, 24.0, 26.0, 1e3, 1e10)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 15])
+def test_bessel_functions_keep_their_digits_near_zero_and_far_out(order: int) -> None:
+    for x in FAR_AND_NEAR:
+        with mpmath.workdps(30):
+            first, second = float(m.besselj(order, x)), float(m.bessely(order, x))
+        assert special.bessel_j(order, x) == pytest.approx(first, rel=1e-11, abs=2e-14)
+        assert special.bessel_y(order, x) == pytest.approx(second, rel=1e-11, abs=2e-14)
+        if order < 2 and x < 700:
+            with mpmath.workdps(30):
+                modified = float(m.besseli(order, x))
+            assert special.bessel_i(order, x) == pytest.approx(modified, rel=1e-13, abs=0)
+            assert special.bessel_i(order, -x) == (-1) ** order * special.bessel_i(order, x)
+    assert special.bessel_i(order, 719.0) == math.inf
+
+
+def test_the_gamma_functions_end_in_infinities() -> None:
+    assert special.gamma(-5e-324) == -math.inf
+    assert special.gamma(5e-324) == special.gamma(200.0) == math.inf
+    assert special.log_gamma(1.7e308) == special.log_gamma(-3.0) == math.inf
+
+
+@pytest.mark.parametrize("x", [3e38, 1e300, -1e300, 1e6])
+@pytest.mark.parametrize("order", [0, 1, -3, 2**31 - 1, -(2**31)])
+def test_bessel_functions_come_back_whatever_they_are_asked(order: int, x: float) -> None:
+    assert abs(special.bessel_j(order, x)) < 1
+    assert not special.bessel_y(order, abs(x)) > 1

@@ -21,13 +21,63 @@ def _mean(f: Callable[[float], float], points: int) -> float:
     return (inner + (f(0.0) + f(math.pi)) / 2) / points
 
 
+def _leading(n: int, x: float) -> float:
+    """(x / 2)**n / n!."""
+    if n <= 20:
+        return (x / 2) ** n / math.factorial(n)
+    return math.exp(n * (math.log(x) - math.log(2)) - math.lgamma(n + 1)) if x else 0.0
+
+
+def _power_series(n: int, x: float, sign: int) -> float:
+    """The series of J (`sign` -1; DLMF 10.2.2) and I (10.25.2), for x that is not negative."""
+    term = total = _leading(n, x)
+    k, quarter = 0, x * x / 4
+    while math.isfinite(total):
+        k += 1
+        term *= sign * quarter / (k * (k + n))
+        if total + term == total:
+            return total
+        total += term
+    return total
+
+
+def _is_far(n: int, x: float) -> bool:
+    """Where Hankel's expansion has all digits; integrals would need more and more points."""
+    return x > 25 + n * n / 2
+
+
+def _hankel(n: int, x: float) -> tuple[float, float]:
+    """J and Y of order `n` far out, DLMF 10.17.3 and 10.17.4."""
+    term, k = 1.0, 0
+    sums = [1.0, 0.0]
+    while abs(term) > 1e-17 * abs(sums[0]):
+        k += 1
+        term *= (4 * n * n - (2 * k - 1) ** 2) / (8 * k * x)
+        sums[k % 2] += term * (-1) ** (k // 2)
+    turn = (n / 2 + 0.25) * math.pi
+    sine, cosine = math.sin(x), math.cos(x)  # of x itself, whose digits a difference would lose
+    cos = cosine * math.cos(turn) + sine * math.sin(turn)
+    sin = sine * math.cos(turn) - cosine * math.sin(turn)
+    size = math.sqrt(2 / math.pi) / math.sqrt(x)
+    return size * (sums[0] * cos - sums[1] * sin), size * (sums[0] * sin + sums[1] * cos)
+
+
 def bessel_j(n: int, x: float) -> float:
     """The Bessel function of the first kind, DLMF 10.9.2."""
     if math.isnan(x):
         return x
     if math.isinf(x):
         return 0.0
-    points = 64 + 2 * int(abs(x)) + 2 * abs(n)
+    if n < 0 or x < 0:
+        turned = (n < 0) != (x < 0)
+        return bessel_j(abs(n), abs(x)) * (-1 if turned and n % 2 else 1)
+    if x * x / 4 <= n + 1:
+        return _power_series(n, x, -1)
+    if _is_far(n, x):
+        return _hankel(n, x)[0]
+    if n > 2 * x + 1000:
+        return 0.0
+    points = 64 + 2 * int(x) + 2 * n
     return _mean(lambda t: math.cos(n * t - x * math.sin(t)), points)
 
 
@@ -41,7 +91,9 @@ def bessel_y(n: int, x: float) -> float:
         return -math.inf
     if math.isinf(x):
         return 0.0
-    before, last = _y0(x), _y1(x)
+    if _is_far(n, x):
+        return _hankel(n, x)[1]
+    before, last = (_hankel(0, x)[1], _hankel(1, x)[1]) if _is_far(1, x) else (_y0(x), _y1(x))
     if n == 0:
         return before
     for order in range(1, n):
@@ -54,7 +106,7 @@ def bessel_y(n: int, x: float) -> float:
 def _y0(x: float) -> float:
     """The series over even orders, Abramowitz and Stegun 9.1.88."""
     euler = 0.577215664901532860606512090082402431
-    first = (math.log(x / 2) + euler) * bessel_j(0, x)
+    first = (math.log(x) - math.log(2) + euler) * bessel_j(0, x)
     rest = math.fsum((-1) ** k * bessel_j(2 * k, x) / k for k in range(1, 12 + int(x)))
     return 2 / math.pi * (first - 2 * rest)
 
@@ -71,13 +123,11 @@ def _y1(x: float) -> float:
 
 
 def bessel_i(n: int, x: float) -> float:
-    """The modified Bessel function of the first kind, DLMF 10.32.3."""
+    """The modified Bessel function of the first kind, DLMF 10.25.2, whose terms have one sign."""
     if math.isnan(x):
         return x
-    if abs(x) > 720:
-        return math.inf * (1 if x > 0 or n % 2 == 0 else -1)
-    points = 64 + 4 * int(math.sqrt(abs(x))) + int(abs(x)) // 2
-    return _mean(lambda t: math.exp(x * math.cos(t)) * math.cos(n * t), points)
+    sign = -1 if x < 0 and n % 2 else 1
+    return sign * (math.inf if abs(x) > 720 else _power_series(n, abs(x), 1))
 
 
 def erfcx(x: float) -> float:
@@ -147,15 +197,18 @@ def gamma(x: float) -> float:
         return math.nan
     try:
         return math.gamma(x)
-    except OverflowError:
-        return math.inf
+    except OverflowError:  # of large numbers, and around zero
+        return math.copysign(math.inf, x)
 
 
 def log_gamma(x: float) -> float:
     """log(abs(gamma(x))); infinite at 0 and at negative integers."""
     if math.isinf(x) or (x <= 0 and x == math.floor(x)):
         return math.inf
-    return math.lgamma(x)
+    try:
+        return math.lgamma(x)
+    except OverflowError:
+        return math.inf
 
 
 def sine_of_turns(x: float) -> float:
