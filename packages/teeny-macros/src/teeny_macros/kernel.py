@@ -557,8 +557,10 @@ def _checked_backward(options: Mapping[str, Any]) -> Kernel[...] | None:
 
 def _checked_extents(options: Mapping[str, Any]) -> dict[str, str]:
     given: Any = options.get("extents", {})
-    found = cast("dict[Any, Any]", given if isinstance(given, dict) else {None: None})
-    if not all(isinstance(name, str) and isinstance(text, str) for name, text in found.items()):
+    found: Any = given
+    if not isinstance(given, dict) or not all(
+        isinstance(part, str) for pair in found.items() for part in pair
+    ):
         raise E0030.error(option="extents", value=f"{given!r}").help(
             'give texts by the names of parameters: `extents={"x_ptr": "n_elements"}`'
         )
