@@ -37,6 +37,7 @@ class Gpu:
     """The made-up GPU, and how many warps each run of `grow` had."""
 
     def __init__(self, fake: Any) -> None:
+        self.fake = fake
         self.device = devices.device("cuda:0")
         self.kernel = make_kernel()
         self.is_broken = False
@@ -85,6 +86,15 @@ def test_a_kernel_on_a_gpu_is_tuned_and_then_launched_once(gpu: Gpu) -> None:
     assert tuning.measured == 3
     assert tuning.scope.device.startswith("cuda:sm_90")
     assert set(gpu.warps) == {4, 8}
+
+
+def test_the_driver_compiles_each_config_once(gpu: Gpu) -> None:
+    x = gpu.array(np.zeros(200, np.float32))
+    tune(gpu.kernel, [x, 200], CONFIGS, grid=grid)
+    assert gpu.fake.calls.count("cuLinkComplete") == len(CONFIGS)
+    assert gpu.fake.calls.count("cuModuleLoadDataEx") == len(CONFIGS)
+    tune(gpu.kernel, [x, 200], CONFIGS, grid=grid, force=True)
+    assert gpu.fake.calls.count("cuLinkComplete") == len(CONFIGS)  # cubins are kept
 
 
 def test_a_config_that_the_gpu_cannot_launch_costs_itself_alone(gpu: Gpu) -> None:
