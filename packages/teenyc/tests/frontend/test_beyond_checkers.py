@@ -60,3 +60,31 @@ def test_the_compiler_refuses_it_and_says_how_it_is_spelled(
     (found,) = caught.value.diagnostics
     assert found.code == code
     assert any(spelling in help_ for help_ in found.helps), found.helps
+
+
+def stored(dtype: str, value: int) -> Unit:
+    """The unit of a kernel that stores a number."""
+    text = f"import teeny_triton as tl\ndef k(p):\n    tl.store(p, {value})\n"
+    entry = (
+        f"from kernel import k\nfrom teeny_triton import Ptr, {dtype}\n"
+        "@entry_point(num_warps=4, num_stages=3, num_ctas=1)\n"
+        f"def k_entry_point(p: Ptr[{dtype}]) -> None:\n    k(p)\n"
+    )
+    modules = UnitModule("kernel", text), UnitModule("entry", entry)
+    return Unit("k", modules, TRITON_SHA, TRITON)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"), [("i16", 70000), ("u8", 256), ("i8", -129), ("u32", 1 << 32)]
+)
+def test_a_number_that_its_place_cannot_hold_is_refused(dtype: str, value: int) -> None:
+    with pytest.raises(CompileError) as caught:
+        lower_unit(stored(dtype, value))
+    assert caught.value.code == "E0302"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"), [("i32", 0xFFFFFFFF), ("u8", -1), ("i16", 65535), ("i1", 2), ("f16", 70000)]
+)
+def test_the_bits_of_a_number_may_be_meant(dtype: str, value: int) -> None:
+    lower_unit(stored(dtype, value))
