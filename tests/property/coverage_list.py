@@ -15,7 +15,8 @@ STATEMENTS = (
     "softmax", "hint", "program", "dtype", "places",
 )  # fmt: skip
 _OTHERS = (
-    "load", "store", "debug_barrier", "advance", "make_block_ptr", "make_tensor_descriptor",
+    "load", "store", "condition", "debug_barrier", "advance", "make_block_ptr",
+    "make_tensor_descriptor",
     "load_tensor_descriptor", "store_tensor_descriptor", "atomic_load", "atomic_store",
     *(f"atomic_{name}" for name in ("add", "and", "cas", "max", "min", "or", "xchg", "xor")),
 )  # fmt: skip
@@ -32,6 +33,7 @@ LEFT_OUT = {
     "inline_asm_elementwise": "of GPUs only",
     "gdc_wait": "of GPUs only",
     "gdc_launch_dependents": "of GPUs only",
+    "atomic_poll": "waits for another program",
     "pointer_type": "makes pointers of numbers",
     "philox_impl": "within `philox`",
     "uint_to_uniform_float": "within `rand`",

@@ -317,6 +317,21 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: bool = False) -> Tracked:  
 
 
 @language
+def logical_and(input: Any, other: Any) -> Any:  # noqa: A002
+    return (input != 0) & (other != 0)
+
+
+@language
+def logical_or(input: Any, other: Any) -> Any:  # noqa: A002
+    return (input != 0) | (other != 0)
+
+
+@language
+def condition(arg1: Any, disable_licm: bool = False) -> Any:
+    return arg1
+
+
+@language
 def abs_(x: Any) -> Tracked:
     x = value(x)
     if x.d.saturates:

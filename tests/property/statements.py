@@ -272,7 +272,11 @@ def unrolled(maker: Maker) -> None:
 def loop_while(maker: Maker) -> None:
     r, name = maker.random, maker.fresh("k")
     maker.line(f"{name} = {r.choice(['0', 'n * 0'])}")
-    maker.line(f"while {name} < n % {r.randint(2, 5)}:")
+    going = f"{name} < n % {r.randint(2, 5)}"
+    if r.random() < 0.3:
+        going = f"tl.condition({going}, disable_licm={r.choice([True, False])})"
+        maker.count("op", "condition")
+    maker.line(f"while {going}:")
     before = {v.name for v in maker.vars}
     maker.vars = [v._replace(exact=v.exact and v.name[0] not in "vx") for v in maker.vars]
     _block(maker)
