@@ -23,6 +23,7 @@ from typing import NamedTuple
 from release import ROOT, ReleaseError, find_releases, upload
 
 _START_SECONDS = 30
+_SHOWN = 60  # tests that fail
 # What a package may bring besides itself; everything else is a mistake in its metadata.
 BRINGS = {
     "teeny-macros": set[str](),
@@ -144,7 +145,7 @@ def _rehearse_one(package: str, dist: Path, index: str, folder: Path, *, tests: 
     print(f"{package}: tests: {lines[-1] if lines else 'nothing was said'}", flush=True)
     if done.returncode:
         failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
-        raise ReleaseError("\n".join(["its tests fail", *failed[:20]]))
+        raise ReleaseError("\n".join(["its tests fail", *failed[:_SHOWN]]))
 
 
 def test_needs(package: str) -> list[str]:
@@ -161,8 +162,8 @@ def install(python: str, index: str, requirements: Iterable[str]) -> None:
     head = [uv, "pip", "install", "-q", "--python", python] if uv else (
         [python, "-m", "pip", "install", "-q", "--no-cache-dir"]
     )  # fmt: skip
-    # The wheels are new under an old version, so none may come from a cache.
-    fresh = ["--no-cache"] if uv else []
+    # The wheels are new under an old version, so ours must not come from a cache.
+    fresh = [word for name in BRINGS for word in ("--refresh-package", name)] if uv else []
     done = subprocess.run(
         [*head, *fresh, "--index-url", f"{index}/simple/", *requirements],
         capture_output=True,

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from teeny_macros.diagnostics import TeenyError
 
 _OFF = "none"
+# One for all bundles: a fork waits for it, so that a child finds nothing half done.
+LOCK = threading.RLock()
 _SHOWN = 8  # instances in an error
 
 
@@ -173,14 +175,13 @@ class _Registry:
     """Bundles in the order in which launches look into them."""
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
         self.loaded: list[Bundle] = []
         self.opened: dict[str, Bundle] = {}
         self.packages: dict[str, str] | None = None
 
     def open(self, path: str) -> Bundle:
         """The bundle at a path, opened once. Raises E1033, E0021."""
-        with self.lock:
+        with LOCK:
             known = self.opened.get(path)
             if known is None:
                 known = self.opened[path] = Bundle(path)
@@ -189,7 +190,7 @@ class _Registry:
     def active(self, module: str) -> list[Bundle]:
         """The bundles for the kernels of a module."""
         named = env.TEENY_BUNDLES.get()
-        with self.lock:
+        with LOCK:
             found = list(reversed(self.loaded))
         if named == _OFF:
             return found
@@ -199,7 +200,7 @@ class _Registry:
 
     def of_package(self, package: str) -> str | None:
         """The file that an installed package registers: `package = "module:file.teeny"`."""
-        with self.lock:
+        with LOCK:
             if self.packages is None:
                 self.packages = {}
                 for point in devices.registered(devices.BUNDLES):
@@ -223,14 +224,14 @@ def load(path: str | os.PathLike[str], *, sealed: bool | None = None) -> Bundle:
         CompileError: E0021 for one that a later version wrote.
     """
     found = Bundle(path, sealed=sealed)
-    with _registry.lock:
+    with LOCK:
         _registry.loaded = [b for b in _registry.loaded if b.path != found.path] + [found]
     return found
 
 
 def unload(bundle: Bundle) -> None:
     """Let later launches look no more into a bundle; programs that it gave stay."""
-    with _registry.lock:
+    with LOCK:
         _registry.loaded = [other for other in _registry.loaded if other is not bundle]
 
 
@@ -321,13 +322,12 @@ class _Folder:
     def __init__(self) -> None:
         self._place: _Place | None = None
         self._files: dict[str, Path] = {}
-        self._lock = threading.Lock()
 
     def file(self, bundle: str, member: str, read: Any) -> Path:
         """The path of a member, written when it is first asked for. Raises E1033."""
         from pathlib import Path
 
-        with self._lock:
+        with LOCK:
             known = self._files.get(member)
             if known is not None and known.is_file():
                 return known
@@ -375,3 +375,9 @@ def _resource(place: str) -> str:
         if os.path.isfile(path):
             return path
     raise unusable(place, f"the installed package of `{module}` has no such file")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release
+    )

@@ -6,10 +6,10 @@ Arguments bind and are checked as for a captured kernel; only the instances come
 from __future__ import annotations
 
 import ast
-import threading
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from teeny_macros.binding import Array
+from teeny_macros.bundle import LOCK
 from teeny_macros.capture import SourceFunction
 from teeny_macros.codes import E1001
 from teeny_macros.instance import Specialization
@@ -80,7 +80,6 @@ class BundledKernel:
         self.parameters = tuple(map(_parameter, row.parameters))
         own = _launch_options(row.options) or LaunchOptions()
         self._options = own if options is None else options
-        self._lock = threading.Lock()
         self._site: LaunchSite | None = None
         self._instances: dict[Any, BundledInstance] = {}
         self._bases: dict[Any, list[InstanceRow]] = {}
@@ -124,7 +123,7 @@ class BundledKernel:
 
     def site(self) -> LaunchSite:
         """The launches of this kernel."""
-        with self._lock:
+        with LOCK:
             if self._site is None:
                 from teeny_macros.launch import LaunchSite
 
@@ -185,7 +184,7 @@ class BundledKernel:
             equal_to_1=tuple(name for name in equal_to_1 if name in ones),
         )
         key = (rows[0].base, specialization.divisible_by_16, specialization.equal_to_1)
-        with self._lock:
+        with LOCK:
             found = self._instances.get(key)
             if found is None:
                 found = self._instances[key] = BundledInstance(
