@@ -7,8 +7,8 @@ text.
 
 from __future__ import annotations
 
-import io
 import tokenize
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from teeny_macros.codes import E0026, E0029
@@ -92,8 +92,11 @@ def normalise(lines: Sequence[str], first_line: int = 1, file: str = "<text>") -
         CaptureError: E0029 when no function begins there or it does not end, E0026 for `*Ts` and
             `**P`.
     """
-    lines = [line.rstrip("\r\n") for line in lines]
     tokens = _function_tokens(lines, first_line, file)
+    # Only the function's own lines, under their numbers in the file: a file may hold many kernels.
+    end = tokens[-1].end[0]
+    own = [line.rstrip("\r\n") for line in lines[first_line - 1 : end]]
+    lines = [""] * (first_line - 1) + own
     at = next(i for i, token in enumerate(tokens) if token.string == "def")
     colon = _block_colon(tokens, at)
     if colon is None or tokens[at + 1].type != tokenize.NAME:
@@ -128,10 +131,10 @@ def _unreadable(file: str, line: int, reason: str) -> TeenyError:
 
 def _file_tokens(lines: Sequence[str], first_line: int) -> Iterator[Token]:
     """Tokens from `first_line` on, with lines counted in the file."""
-    text = io.StringIO("".join(f"{line}\n" for line in lines[first_line - 1 :]))
     shift = first_line - 1
+    text = (line.rstrip("\r\n") + "\n" for line in islice(lines, shift, None))
     for kind, string, (line, column), (end_line, end_column), physical in tokenize.generate_tokens(
-        text.readline
+        lambda: next(text, "")
     ):
         yield Token(kind, string, (line + shift, column), (end_line + shift, end_column), physical)
 
