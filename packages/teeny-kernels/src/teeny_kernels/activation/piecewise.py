@@ -312,6 +312,7 @@ SPECS = (
         reference=lambda x, threshold, value: np.where(x <= threshold, value, x),
         derivative=lambda x, threshold, value: np.where(x <= threshold, 0.0, 1.0),
         torch=lambda t, x, threshold, value: t.nn.functional.threshold(x, threshold, value),
+        benchmark={"threshold": 0.1, "value": 20.0},
         torch_name="torch.nn.functional.threshold",
         cases=[
             case._replace(options=case.options or {"threshold": 0.25, "value": -2.0})

@@ -83,6 +83,7 @@ class Pointwise:
         family: str = "activation",
         torch_error: float = 0.0,
         slope_magnitude: Callable[..., Any] | None = None,
+        benchmark: Mapping[str, Any] | None = None,
     ) -> KernelSpec:
         """The spec; `derivative(x, **options)` is that of `reference`, both in NumPy's f64.
 
@@ -117,7 +118,7 @@ class Pointwise:
             cost=lambda case, itemsize: Cost(
                 2 * itemsize * int(np.prod(case.shapes[0])), flops * int(np.prod(case.shapes[0]))
             ),
-            benchmarks=(LARGE,),
+            benchmarks=(LARGE._replace(options=dict(benchmark or {})),),
             torch_error=torch_error,
         )
 

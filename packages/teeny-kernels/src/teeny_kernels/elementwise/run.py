@@ -74,5 +74,9 @@ def launch(
 
 
 def flat_block(itemsize: int) -> tuple[int, int]:
-    """Elements and warps of a program: one vector of 16 bytes for each of 256 threads."""
-    return 256 * max(1, _VECTOR // itemsize), 8
+    """Elements and warps of a program.
+
+    One vector of 16 bytes for each of 256 threads; of narrow dtypes two for each of 128, which hide
+    what a formula computes.
+    """
+    return 256 * max(1, _VECTOR // itemsize), 4 if itemsize <= 2 else 8
