@@ -30,7 +30,9 @@ PAGE = 4096
 
 
 @kernel
-def add(x_ptr: Ptr[f32], y_ptr: Ptr[f32], out_ptr: Ptr[f32], n: i32, BLOCK: Const[int]) -> None:
+def add(
+    x_ptr: Ptr[f32], y_ptr: Ptr[f32], out_ptr: Ptr[f32], n: i32 | int, BLOCK: Const[int]
+) -> None:
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = i < n
     total = tl.load(x_ptr + i, mask=mask) + tl.load(y_ptr + i, mask=mask)
@@ -38,7 +40,7 @@ def add(x_ptr: Ptr[f32], y_ptr: Ptr[f32], out_ptr: Ptr[f32], n: i32, BLOCK: Cons
 
 
 @kernel
-def row_sums(x_ptr: Ptr[f32], out_ptr: Ptr[f32], n: i32, BLOCK: Const[int]) -> None:
+def row_sums(x_ptr: Ptr[f32], out_ptr: Ptr[f32], n: i32 | int, BLOCK: Const[int]) -> None:
     row = tl.program_id(0)
     total = tl.zeros((BLOCK,), f32)
     for start in range(0, n, BLOCK):

@@ -200,11 +200,13 @@ def test_a_child_forked_while_another_thread_compiles_launches(
 ) -> None:
     compile_kernel = world.compile_kernel
     begun, go_on = threading.Event(), threading.Event()
-    world.found["teeny.compiler", "default"] = lambda *args: (
-        begun.set(),
-        go_on.wait(30),
-        compile_kernel(*args),
-    )[2]
+
+    def compile_late(*args: Any) -> Any:
+        begun.set()
+        go_on.wait(30)
+        return compile_kernel(*args)
+
+    world.found["teeny.compiler", "default"] = compile_late
     thread = threading.Thread(target=lambda: kernels.copy[1](array(), array(), 5))
     thread.start()
     begun.wait(30)

@@ -78,7 +78,7 @@ def test_a_function_of_libdevice_is_the_interpreters(
         same_bits(found, wanted)
         return
     assert np.array_equal(np.isnan(found), np.isnan(wanted))
-    close = {"rtol": 1e-12, "atol": 1e-12 if name in WAVES else 1e-290}
+    rtol, atol = 1e-12, 1e-12 if name in WAVES else 1e-290
     if row.result == "f32":
-        close = {"rtol": 4e-7, "atol": 1e-6 if name in WAVES else 3e-45}
-    np.testing.assert_allclose(found, wanted, **close)
+        rtol, atol = 4e-7, 1e-6 if name in WAVES else 3e-45
+    np.testing.assert_allclose(found, wanted, rtol=rtol, atol=atol)
