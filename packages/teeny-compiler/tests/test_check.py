@@ -355,3 +355,47 @@ def test_settings_of_the_project_hold_where_the_command_says_nothing(
     (tmp_path / "pyproject.toml").write_text("[tool.teeny.check]\nbound = true\n")
     assert cli.main(["check"]) == 2
     assert "E0954" in capsys.readouterr().err
+
+
+def test_bounds_are_decided_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("z3")
+    text = HEAD + textwrap.dedent(
+        """\
+        @kernel(extents={"x_ptr": "n"})
+        def fill(x_ptr: Ptr[D], n: i32 | int, WIDE: Const[bool]) -> None:
+            i = tl.program_id(0) * 64 + tl.arange(0, 64)
+            tl.store(x_ptr + i, 1, mask=i <= n)
+            tl.store(x_ptr + i, 0, mask=i < n)
+        """
+    )
+    (tmp_path / "kernels.py").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["check", "--bounds", "--format", "concise", "kernels.py"]) == 1
+    out, err = capsys.readouterr()
+    first = HEAD.count("\n")
+    refuted = [line for line in out.splitlines() if "E0513" in line]
+    assert [line.split(":")[1] for line in refuted] == [str(first + 4)]
+    # `copy` declares no extents: said once for each access, however many instances there are.
+    assert out.count("no extent is declared for `x_ptr`") == 1
+    assert "refuted" in err
+    assert cli.main(["check", "--bounds", "--format", "json", "kernels.py"]) == 1
+    last = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert last["bounds"]["proved"] == last["bounds"]["refuted"] > 0
+
+
+def test_sizes_of_tiles_are_held_against_the_target(tmp_path: Path) -> None:
+    text = """\
+        @kernel
+        def square(x_ptr: Ptr[f32], SIDE: Const[int] = 128) -> None:
+            i = tl.arange(0, SIDE)
+            at = i[:, None] * SIDE + i[None, :]
+            y = tl.load(x_ptr + SIDE * SIDE + at)
+            tl.store(x_ptr + at, tl.dot(tl.load(x_ptr + at), y))
+        """
+    path = tmp_path / "kernels.py"
+    path.write_text(HEAD + textwrap.dedent(text), encoding="utf-8")
+    assert check_paths([str(path)], TARGET).faults == []
+    codes = [fault.code for fault in check_paths([str(path)], Target.cuda("sm_86")).faults]
+    assert codes == ["E0716"]

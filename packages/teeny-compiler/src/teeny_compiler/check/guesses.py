@@ -28,6 +28,8 @@ _BY_BOUND = {
 _SIZES = (64, 128, 32, 16, 1024, 8, 4, 2, 1)
 _MOST_CHOICES = 12
 _TILES = ((64, 64), (64,), (16, 64, 64), (16, 16))
+# Options of operations that take a text, and texts that they take.
+_OPTIONS = {"input_precision": ("tf32", "ieee"), "padding_option": ("zero", "nan")}
 _REAL_NAMES = ("eps", "scale", "alpha", "beta", "gamma", "lr", "rate", "prob", "factor", "slope")
 
 
@@ -139,6 +141,8 @@ class _Usage:
                 self.tested.add(node.test.id)
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 self.called.add(node.func.id)
+            elif isinstance(node, ast.keyword) and isinstance(node.value, ast.Name):
+                self.texts.setdefault(node.value.id, []).extend(_OPTIONS.get(node.arg or "", ()))
             elif isinstance(node, ast.Name):
                 self.used[node.id] = self.used.get(node.id, 0) + 1
 

@@ -29,13 +29,20 @@ def lines(summary: Summary, form: str, *, color: bool = False) -> Iterator[str]:
         return
     if form == "github":
         return
-    for row in summary.bounds:
-        if row["verdict"] == _UNKNOWN:
-            file, line, column = [*row["span"], "", 0, 0][:3]
-            yield f"{file}:{line}:{column}: not proved: {row['what']}: {row['reason']}"
+    unknown = [row for row in summary.bounds if row["verdict"] == _UNKNOWN]
+    # Several instances of a kernel say the same.
+    yield from dict.fromkeys(
+        "{}:{}:{}: not proved: {}: {}".format(*_start(row), row["what"], row["reason"])
+        for row in unknown
+    )
     for skipped in summary.skipped:
         place = f"{skipped.place}: " if skipped.place else ""
         yield f"{place}not checked: `{skipped.kernel}`: {skipped.reason}"
+
+
+def _start(row: dict[str, Any]) -> tuple[str, int, int]:
+    file, line, column = [*row["span"], "", 0, 0][:3]
+    return file, line, column
 
 
 def counts(summary: Summary) -> dict[str, Any]:

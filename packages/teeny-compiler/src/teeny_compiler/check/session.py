@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 
 # Faults of values that were only assumed say nothing of the kernel.
 _REFUTED = frozenset({"E0513", "E0514", "E0515"})
-_OF_ASSUMPTIONS = frozenset({"E0408", "E0404", "E0108"})
+_OF_ASSUMPTIONS = frozenset(
+    {"E0108", "E0203", "E0312", "E0404", "E0406", "E0408", "E0416", "E0418", "E0419", "E0716"}
+)
 
 
 class Skipped(NamedTuple):
