@@ -399,3 +399,18 @@ def test_sizes_of_tiles_are_held_against_the_target(tmp_path: Path) -> None:
     assert check_paths([str(path)], TARGET).faults == []
     codes = [fault.code for fault in check_paths([str(path)], Target.cuda("sm_86")).faults]
     assert codes == ["E0716"]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python 3.12 has type parameters")
+def test_type_parameters_of_a_kernel_are_read(tmp_path: Path) -> None:
+    summary = check(
+        tmp_path,
+        """\
+        @kernel
+        def first[T: Num](x_ptr: Ptr[T], y_ptr: Ptr[T]) -> None:
+            tl.store(y_ptr, tl.load(x_ptr))
+
+        first[(1,)](np.zeros(1, np.float32), np.zeros(1))
+        """,
+    )
+    assert found(summary) == [("E1008", 5)]
