@@ -52,7 +52,7 @@ def checked(text: str, arch: str) -> driver.Result:
     return compile_text(text, Options(Target.cuda(arch), ("mlir",)))
 
 
-@pytest.mark.parametrize("arch", ["sm_90", "sm_100", "sm_103"])
+@pytest.mark.parametrize("arch", ["sm_100", "sm_103"])
 def test_a_loop_over_descriptors_keeps_it(arch: str) -> None:
     found = checked(unit_of(), arch)
     assert found.warnings == ()
@@ -64,10 +64,9 @@ def test_a_loop_over_descriptors_keeps_it(arch: str) -> None:
     [
         (unit_of(), "sm_80", "sm_80 has no hardware"),
         (unit_of(), "sm_120", "sm_120 has no hardware"),
-        (unit_of(num_warps=8), "sm_90", "num_warps=4"),
-        (unit_of("num_stages=3"), "sm_90", "2 stages, and the loop has 3"),
-        (unit_of("flatten=True"), "sm_90", "2 stages, and the loop has 3"),
-        (unit_of(body=POINTERS), "sm_90", "go through pointers"),
+        (unit_of(), "sm_90", "some loops give wrong results"),
+        (unit_of("num_stages=3"), "sm_90", "some loops give wrong results"),
+        (unit_of(num_warps=8), "sm_100", "num_warps=4"),
         (unit_of(body=POINTERS), "sm_100", "go through pointers"),
     ],
 )
@@ -98,7 +97,7 @@ def test_what_the_back_end_refuses_is_compiled_again_without(
         return run(job, child)  # type: ignore[arg-type]
 
     monkeypatch.setattr(driver, "_run_back_end", refuse)
-    options = Options(Target.cuda("sm_90"), ("mlir", "ptx"))
+    options = Options(Target.cuda("sm_100"), ("mlir", "ptx"))
     found = compile_text(unit_of(), options, folder=str(tmp_path))
     assert [specialize.ATTRIBUTE in mlir for mlir in asked] == [True, False]
     assert specialize.ATTRIBUTE not in found.texts["mlir"]

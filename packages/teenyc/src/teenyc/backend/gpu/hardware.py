@@ -99,7 +99,7 @@ LIMITS = (
     Limit("`scatter` of a descriptor in hardware", "sm_100, sm_103", "pointers", "pointers", "yes"),
     Limit(
         "`tl.range(warp_specialize=True)`",
-        "sm_90, sm_100, sm_103",
+        "sm_100, sm_103",
         "W0714",
         "does nothing",
         "does nothing",
