@@ -210,6 +210,8 @@ def publish(session: nox.Session) -> None:
     dist = str(build_distributions(session))
     if "--rehearse" in options:
         options.remove("--rehearse")
+        session.install(*group("test"))
+        session.run("python", "-m", "pytest", "tests/test_release.py")
         session.run("python", "tools/release.py", "rehearse", dist, *options)
         return
     session.run("python", "tools/release.py", "check", dist)
