@@ -1,10 +1,11 @@
 """GPU time of the kernels in public style against the same text under Triton, interleaved.
 
 Run where there are a GPU, PyTorch and Triton: `python benchmarks/bench_public_style.py [--json
-FILE] [--rounds N] [--only NAME,NAME]`. Each case of `tests/public_style` runs once on each side
-with larger inputs, its results are compared, and its launches are recorded; graphs that repeat them
-are then timed in turns. It prints the medians, the ratio (ours / Triton), whether the PTX is equal
-after renaming, and the geometric mean.
+FILE] [--rounds N] [--only NAME,NAME] [--ptxas]`. Each case of `tests/public_style` runs once on
+each side with larger inputs, its results are compared, and its launches are recorded; graphs that
+repeat them are then timed in turns. It prints the medians, the ratio (ours / Triton), whether the
+PTX is equal after renaming, and the geometric mean. Equal PTX goes through the driver's compiler on
+our side and through the ptxas of the Triton wheel on the other; `--ptxas` gives both the latter.
 """
 
 from __future__ import annotations
@@ -152,6 +153,35 @@ def large_inputs(name: str, given: list[Any], rng: Any) -> list[Any]:
     ]
 
 
+def use_tritons_assembler(folder: Path) -> None:
+    """Let launches of ours load what Triton's own ptxas makes of their PTX, not the driver.
+
+    What is left of a ratio then is not the difference between two releases of NVIDIA's assembler.
+    """
+    import subprocess
+
+    from teeny_macros import devices
+    from teeny_macros.artifact import Artifact
+    from teenyc.backend.gpu.ptx import find_tools, parse_ptx
+
+    ptxas = dict(reversed(find_tools()))["ptxas"]
+    compile_kernel = devices.compiler()
+
+    def compiled(instance: Any, target: Any, **options: Any) -> Artifact:
+        made = compile_kernel(instance, target, **options)
+        header = parse_ptx(made.read_text())
+        assert header is not None
+        cubin = folder / f"{instance.id}.cubin"
+        command = [ptxas, "-lineinfo", f"-arch={header.target}", made.path, "-o", cubin]
+        subprocess.run(command, check=True)
+        stages = {**made.stages, "cubin": cubin}
+        return Artifact(
+            made.path, made.metadata, made.target, stages=stages, source_map=made.source_map
+        )
+
+    devices._compilers["default"] = compiled  # noqa: SLF001 - what an entry point would give
+
+
 class Row(NamedTuple):
     """One case: microseconds of both sides, the ratio and how far the results differ."""
 
@@ -264,6 +294,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="write the rows to this file")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--only", default="", help="names of cases, with commas")
+    parser.add_argument("--ptxas", action="store_true", help="ours through Triton's ptxas, too")
     options = parser.parse_args()
     import torch
     import triton
@@ -273,6 +304,8 @@ def main() -> int:
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, triton {triton.__version__}")
     failed: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
+        if options.ptxas:
+            use_tritons_assembler(Path(folder))
         rows = [
             row
             for file in FILES
