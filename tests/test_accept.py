@@ -41,7 +41,8 @@ def ptxas(version: int) -> Path:
 
 def assemble(path: Path, version: int, target: str) -> None:
     """Make SASS of a file of PTX; what ptxas says fails the test."""
-    command = [ptxas(version), f"-arch={target}", path, "-o", path.with_suffix(".cubin")]
+    cubin = path.with_suffix(".cubin")
+    command = [str(ptxas(version)), f"-arch={target}", str(path), "-o", str(cubin)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
