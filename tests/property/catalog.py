@@ -3,7 +3,8 @@
 A hole is a class of operands: `n` any number, `x` anything, `F` a float of 16 bits or more, `f` f32
 or f64, `s` f32, `d` f64, `i` an integer, `I` one of 32 or 64 bits, `j` i32, `l` i64, `u` u32 or
 u64, `b` i1, `e` an 8-bit float. `exact` says that exact operands give a result that every target
-agrees about.
+agrees about; `alone` keeps an operation out of random kernels: on a GPU its result may be undefined
+in a way that spreads.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Form(NamedTuple):
     text: str
     holes: str
     exact: bool = True
-    host: bool = True
+    alone: bool = False
 
 
 def has_class(d: Dtype, kind: str) -> bool:
@@ -62,8 +63,8 @@ _EVERYWHERE = [
     Form("<<", "({0} << ({1} & 7))", "ii"),
     Form(">>", "({0} >> ({1} & 7))", "ii"),
     Form(">>", "({0} >> 3)", "i"),
-    Form("<<", "({0} << {1})", "ii"),
-    Form(">>", "({0} >> {1})", "ii"),
+    Form("<<", "({0} << {1})", "ii", exact=False, alone=True),
+    Form(">>", "({0} >> {1})", "ii", exact=False, alone=True),
     Form("&", "({0} & {1})", "ii"),
     Form("|", "({0} | {1})", "ii"),
     Form("^", "({0} ^ {1})", "ii"),
@@ -134,6 +135,7 @@ _EVERYWHERE = [
     Form("to_tensor", "tl.to_tensor({0})", "x"),
 ]
 ELEMENTWISE = tuple(_EVERYWHERE)
+TOGETHER = tuple(form for form in ELEMENTWISE if not form.alone)
 
 # Helpers by text: each name is used by a form below, which counts as the statement kind `helper`.
 HELPERS = {

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from cases import Argument, Case, names
-from catalog import CALLS, ELEMENTWISE, HELPERS, Form, has_class
+from catalog import CALLS, HELPERS, TOGETHER, Form, has_class
 from reading_memory import BadKernelError, Memory, Pointer
 from tracked import DTYPES, Dtype, RefusedError, Tracked, UndecidedError
 
@@ -180,7 +180,7 @@ class Maker:
             form, helper = r.choice(CALLS)
             self.helper(helper)
         else:
-            form = r.choice(ELEMENTWISE)
+            form = r.choice(TOGETHER)
         try:
             operands = [self.operand(kind, shape, depth) for kind in form.holes]
         except NothingError:

@@ -178,7 +178,8 @@ def mod(a: Any, b: Any) -> Tracked:
         near |= np.abs(wide(x)) < tiny
         slack = np.where(near | ~np.isfinite(turns) | (np.abs(turns) > 2**20), np.inf,
                          np.abs(wide(x)) * 2.0**-20 + spacing(d, wide(x)))  # fmt: skip
-        off = off + np.where(np.isnan(rest) & np.isnan(wide(x) + wide(y)), 0.0, slack)
+        nan = np.isnan(wide(x)) | np.isnan(wide(y))
+        off = off + np.where(np.isnan(rest) & nan, 0.0, np.where(np.isnan(rest), np.inf, slack))
     return Tracked(d, rest, off)
 
 
@@ -207,6 +208,8 @@ def _bits(name: str, f: Callable[..., Array]) -> None:
         d, (x, y) = promoted(a, b)
         if d.is_float or (d is I1 and "shift" in name):
             raise RefusedError("the bits of these")
+        if "shift" in name and not isinstance(b, Tracked) and not 0 <= b < d.bits:
+            raise RefusedError("a literal shift beyond the width")
         e = unknown([x, y])
         if "shift" in name:
             return _shifted(d, f, x, y, e)
@@ -216,12 +219,12 @@ def _bits(name: str, f: Callable[..., Array]) -> None:
 
 
 def _shifted(d: Dtype, f: Any, x: Tracked, y: Tracked, e: Array | None) -> Tracked:
-    """By the width or more, or less than nothing: what fills. A GPU looks at 32 bits."""
+    """By the width or more, or less than nothing: what fills; on a GPU that is undefined."""
     beyond = (y.v.astype(np.float64) < 0) | (y.v.astype(np.float64) >= d.bits)
     found = f(x.v, np.where(beyond, 0, y.v).astype(d.held))
     fill = np.where(x.v < 0, -1, 0) if f is np.right_shift and d.kind == "int" else 0
     found = np.where(beyond, fill, found).astype(d.held)
-    if Machine.gpu and d.bits == 64:
+    if Machine.gpu:
         e = np.where(beyond, np.inf, 0.0 if e is None else e)
     return Tracked(d, found, e)
 
@@ -474,10 +477,15 @@ def exact_function(name: str, f: Callable[..., Array], kinds: tuple[Dtype, ...])
         if x.d not in kinds:
             raise RefusedError(f"{name} of {x.d}")
         found = f(x.v).astype(x.d.held)
+        flushed = np.zeros(found.shape)
+        if Machine.gpu and x.d is F32:  # subnormal numbers may be taken as zeros
+            subnormal = (np.abs(wide(x)) < 2.0**-126) & (wide(x) != 0)
+            flushed = np.where(subnormal, np.abs(found.astype(np.float64)), 0.0)
         if x.e is None:
-            return Tracked(x.d, found)
+            return Tracked(x.d, found, flushed)
         same = f(wide(x) - x.off) == f(wide(x) + x.off)
-        return Tracked(x.d, found, np.where(x.unsure() & ~same, np.inf, 0.0))
+        same &= np.abs(wide(x)) - x.off > 2.0**-126
+        return Tracked(x.d, found, np.where(x.unsure() & ~same, np.inf, flushed))
 
     LANGUAGE[name] = apply
 

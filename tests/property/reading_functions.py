@@ -97,7 +97,8 @@ def near(d: Dtype, f: Callable[[Array], Array], x: Tracked, bound: Bound) -> Tra
             sides = [np.abs(np.asarray(f(wide(x) + s * x.off)) - exact) for s in (-1.0, 1.0)]
         spread = np.maximum(*sides) * 1.01 + spacing(d, found)
         if name_turns(f):
-            spread = np.minimum(x.off, 2.0) * 1.01 + spacing(d, found)
+            spread = np.where(x.off == np.inf, np.inf, np.minimum(x.off, 2.0) * 1.01)
+            spread = spread + spacing(d, found)
         usual = np.isfinite(spread) & np.isfinite(found)
         off = np.where(x.unsure(), np.where(usual, off + spread, np.inf), off)
     return Tracked(d, found, off)
@@ -216,6 +217,17 @@ def _floats(name: str, f: Callable[..., Tracked]) -> None:
     LANGUAGE[name] = apply
 
 
+def _flushed(found: Tracked, *operands: Tracked) -> Tracked:
+    """Libdevice takes and gives zeros for subnormal f32."""
+    if not Machine.gpu or found.d is not F32:
+        return found
+    tiny = np.zeros(found.shape, bool)
+    for x in operands:
+        tiny |= (np.abs(wide(x)) - x.off < _TINY) & ((wide(x) != 0) | x.unsure())
+    small = (np.abs(wide(found)) < 4 * _TINY) & (wide(found) != 0)
+    return Tracked(F32, found.v, np.where(tiny, np.inf, found.off + np.where(small, _TINY, 0.0)))
+
+
 def _copysign(x: Tracked, y: Tracked) -> Tracked:
     unsure = y.unsure() & ~(np.abs(wide(y)) > y.off)
     unsure |= np.isnan(wide(y))  # its sign is not said
@@ -223,15 +235,16 @@ def _copysign(x: Tracked, y: Tracked) -> Tracked:
 
 
 def _fmod(x: Tracked, y: Tracked) -> Tracked:
-    return Tracked(x.d, np.fmod(x.v, y.v).astype(x.d.held), unknown([x, y]))
+    found = Tracked(x.d, np.fmod(x.v, y.v).astype(x.d.held), unknown([x, y]))
+    return _flushed(found, x, y)
 
 
 _floats("copysign", _copysign)
 _floats("fmod", _fmod)
-_floats("add_rn", lambda x, y: x + y)
-_floats("sub_rn", lambda x, y: x - y)
-_floats("mul_rn", lambda x, y: x * y)
-_floats("fma_rn", reading.fma)
+_floats("add_rn", lambda x, y: _flushed(x + y, x, y))
+_floats("sub_rn", lambda x, y: _flushed(x - y, x, y))
+_floats("mul_rn", lambda x, y: _flushed(x * y, x, y))
+_floats("fma_rn", lambda x, y, z: _flushed(reading.fma(x, y, z), x, y, z))
 
 
 def _question(name: str, f: Callable[[Array], Array]) -> None:

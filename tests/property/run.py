@@ -89,16 +89,18 @@ def run_shard(options: argparse.Namespace) -> None:
                 }
                 out.write(json.dumps(row) + "\n")
                 continue
+            sticky = any(f.target == "cuda" and "error E10" in f.kind for f in result.failures)
             small: dict[str, Any] = {}
-            if result.failures and explained < options.explain and seed < MUTANTS:
+            can_explain = explained < options.explain and seed < MUTANTS and not sticky
+            if result.failures and can_explain:
                 explained += 1
                 small = _explained(case, result.failures[0])
             row = {**small, "seed": seed, "failures": result.failures, "counts": case.counts,
                    "compared": result.compared, "skipped": result.skipped}  # fmt: skip
             out.write(json.dumps(row) + "\n")
-            if any("E105" in f.kind or "E106" in f.kind for f in result.failures):
+            if sticky:
                 out.flush()
-                os._exit(3)  # the GPU's context may be gone
+                os._exit(3)  # the GPU answers nothing more in this process
 
 
 def _explained(case: Any, failure: Any) -> dict[str, Any]:

@@ -354,6 +354,8 @@ def block_pointer(maker: Maker) -> None:
     pointer = argument(maker, dtype, (rows + 1) * width * maker.programs, "tame", "q")
     base = f"{pointer} + pid * {(rows + 1) * width}"
     sides = (r.randint(1, rows), r.randint(1, columns))
+    step = 16 * 8 // DTYPES[dtype].bits  # a GPU stores 16 bytes at a time
+    stored = (sides[0], r.randrange(step, columns + 1, step) if columns >= step else 0)
     if r.random() < 0.6:
         pad = r.choice(["zero", "nan"]) if dtype[0] == "f" else "zero"
         name = maker.fresh("p")
@@ -386,7 +388,7 @@ def block_pointer(maker: Maker) -> None:
         block = f"tl.make_block_ptr({base}, {sides}, ({width}, 1), (1, 0), {shape}, (1, 0))"
         maker.line(f"tl.store({block}, {var.name}, boundary_check=(0, 1))")
     else:
-        made = f"tl.make_tensor_descriptor({base}, {list(sides)}, [{width}, 1], {list(shape)})"
+        made = f"tl.make_tensor_descriptor({base}, {list(stored)}, [{width}, 1], {list(shape)})"
         maker.line(f"{made}.store([0, 0], {var.name})")
         maker.count("op", "store_tensor_descriptor")
     maker.count("stmt", "block stored")

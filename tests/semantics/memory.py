@@ -220,6 +220,17 @@ e.store([1, 0], x + 1)""",
         y=f32(*[-1] * 32),
         out={"y": f32(*[-1] * 8, *range(9, 25), *[-1] * 8)},
     )
+    rows = [[-1.0] * 8 for _ in range(4)]
+    rows[0][:5], rows[1][:5], rows[2][:5] = range(1, 6), range(9, 14), range(17, 22)
+    yield program(
+        """
+d = tl.make_tensor_descriptor(x_ptr, [3, 8], [8, 1], [4, 8])
+e = tl.make_tensor_descriptor(y_ptr, [3, 5], [8, 1], [4, 8])
+e.store([0, 0], d.load([0, 0]) + 1)""",
+        x=f32(*range(24)),
+        y=f32(*[-1] * 32),
+        out={"y": f32(*(x for row in rows for x in row))},
+    )
 
 
 def _launch_empty(device: Any) -> None:

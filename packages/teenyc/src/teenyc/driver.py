@@ -298,6 +298,7 @@ def _lower_foreign(module: Module, target: Target) -> None:
         everywhere = any(
             number not in versions.ROW_ARCHS.get(op.name, (number,))
             or (not has_hardware and _compares_unsigned(op))
+            or _cuts_16_bytes(op)
             for op in module.walk()
         )
         if has_hardware and not everywhere:
@@ -312,6 +313,25 @@ def _lower_foreign(module: Module, target: Target) -> None:
         from teenyc.passes.scaled import lower_scaled
 
         lower_scaled(module)
+
+
+def _cuts_16_bytes(op: Operation) -> bool:
+    """A store through a descriptor whose last side is known not to fill its last 16 bytes.
+
+    The hardware would write zeros into the rest of them, which may be another array's.
+    """
+    if op.name not in ("tt.descriptor_store", "tt.descriptor_scatter"):
+        return False
+    type_, made = op.operands[0].type, op.operands[0].op
+    assert isinstance(type_, DescriptorType)
+    if made is None or made.name != "tt.make_tensor_descriptor":
+        return False
+    side = made.operands[len(type_.shape)].op
+    if side is None or side.name != "arith.constant":
+        return False
+    from teenyc.ops.arrays import itemsize
+
+    return bool(side.attrs["value"] * itemsize(type_.element) % 16)
 
 
 def _compares_unsigned(op: Operation) -> bool:
