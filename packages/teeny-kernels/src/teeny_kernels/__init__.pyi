@@ -1,9 +1,12 @@
 # The public functions, for type checkers. Written by genindex.py.
 
+from teeny_kernels.attention.flash import attention_reference as attention_reference
 from teeny_kernels.activation.exponential import celu as celu
 from teeny_kernels.activation.exponential import celu_backward as celu_backward
 from teeny_kernels.activation.exponential import elu as elu
 from teeny_kernels.activation.exponential import elu_backward as elu_backward
+from teeny_kernels.attention.flash import flash_attention as flash_attention
+from teeny_kernels.attention.flash import flash_attention_backward as flash_attention_backward
 from teeny_kernels.activation.gelu import gelu as gelu
 from teeny_kernels.activation.gelu import gelu_backward as gelu_backward
 from teeny_kernels.activation.piecewise import hardshrink as hardshrink
@@ -68,10 +71,13 @@ from teeny_kernels.activation.piecewise import thresholded_relu_backward as thre
 __version__: str
 __all__ = [
     "__version__",
+    "attention_reference",
     "celu",
     "celu_backward",
     "elu",
     "elu_backward",
+    "flash_attention",
+    "flash_attention_backward",
     "gelu",
     "gelu_backward",
     "hardshrink",

@@ -1,10 +1,13 @@
 """Where each public function lies. Written by genindex.py."""
 
 HOMES = {
+    "attention_reference": "attention.flash",
     "celu": "activation.exponential",
     "celu_backward": "activation.exponential",
     "elu": "activation.exponential",
     "elu_backward": "activation.exponential",
+    "flash_attention": "attention.flash",
+    "flash_attention_backward": "attention.flash",
     "gelu": "activation.gelu",
     "gelu_backward": "activation.gelu",
     "hardshrink": "activation.piecewise",

@@ -78,6 +78,7 @@ class KernelSpec:
         backward_reference: the same in NumPy's f64.
         differentiable: the places of the inputs that have gradients.
         outputs: how many arrays the function returns.
+        differentiable_outputs: of how many of them, from the first, gradients come; None for all.
         cases: shapes, options and values to test; at least twelve.
         dtypes: of the arrays.
         make: `make(rng, case)`: the inputs in f64 (or integers), where shapes and fillings do not
@@ -92,6 +93,8 @@ class KernelSpec:
         peers: more implementations to time: a name, and `peer(module, *tensors, **options)`.
         torch_error: the relative error of PyTorch's own results in f64, where they are known to
             have one; the NumPy reference is the measure there.
+        rounded_terms: whether terms are rounded to the dtype on the way, as factors of a product of
+            matrices are; bounds then count in its spacing.
         exact: whether results are equal bit by bit for equal inputs; a text says why not.
     """
 
@@ -111,6 +114,7 @@ class KernelSpec:
     backward_tolerance: Tolerance | None = None
     differentiable: tuple[int, ...] = (0,)
     outputs: int = 1
+    differentiable_outputs: int | None = None
     dtypes: tuple[str, ...] = FLOATS
     make: Callable[..., Sequence[Any]] | None = None
     magnitude: Callable[..., Any] | None = None
@@ -120,6 +124,7 @@ class KernelSpec:
     peers: Mapping[str, Callable[..., Any]] = field(default_factory=dict[str, Any])
     exact: bool | str = True
     torch_error: float = 0.0
+    rounded_terms: bool = False
     call: Callable[..., Any] | None = None
 
     def run(self, *arrays: Any, **options: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Attention: flash attention, forward and backward."""
