@@ -77,7 +77,10 @@ class LibdeviceCase(Case):
             d = DTYPES[a.dtype]
             memory = Memory(d, np.asarray(array).astype(d.held))
             if a.name == "w_ptr":
-                memory.e = self._off(memory, [np.asarray(x, np.float64) for x in inputs[1:-1]], gpu)
+                wide = [np.asarray(x, np.float64) for x in inputs[1:-1]]
+                memory.e = self._off(memory, wide, gpu)
+                if gpu:
+                    memory.e = np.where(self._flushed(memory, wide), np.inf, memory.e)
             memories.append(memory)
         return memories
 
@@ -117,6 +120,19 @@ class LibdeviceCase(Case):
         ):
             free |= np.isnan(inputs[0])
         return np.where(free, np.inf, 0.0)
+
+    def _flushed(self, memory: Memory, inputs: list[Any]) -> Any:
+        """Where a subnormal f32 comes in or goes out: a GPU may take it for zero."""
+        found = np.zeros(memory.v.shape, bool)
+        for d, x in zip(self._operands(), inputs, strict=True):
+            if d.name == "f32":
+                found |= (np.abs(x) < 2.0**-126) & (x != 0)
+        if memory.d.name == "f32":
+            size = np.abs(memory.v.astype(np.float64))
+            found |= (size < 2.0**-125) & (size > 0)
+            if self.name.endswith(("_rz", "_rd", "_ru")):
+                found |= size == 0
+        return found
 
     def _operands(self) -> list[Any]:
         return [DTYPES[a.dtype] for a in self.arguments[1:-1]]
