@@ -114,6 +114,13 @@ def test(session: nox.Session) -> None:
 
 
 @nox.session
+def torch(session: nox.Session) -> None:
+    """Run the tests that compare operations of the kernel library with PyTorch's own (CPU)."""
+    install(session, *group("test"), *group("torch"))
+    session.run("python", "-m", "pytest", "-m", "torch", "packages/teeny-kernels", *session.posargs)
+
+
+@nox.session
 def types(session: nox.Session) -> None:
     """Check all types, with mypy and basedpyright, and the catalogue of mistakes."""
     install(session, *group("types"), libtriton=LIBTRITONS[-1])

@@ -37,9 +37,11 @@ def test_the_gradients_are_those_of_our_own_forward(name: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize(("spec", "dtype"), PAIRS)
 def test_result_and_gradients_equal_pytorchs(spec: Any, dtype: str) -> None:
-    torch = pytest.importorskip("torch")
+    import torch
+
     wrong = [
         fault for case in spec.cases for fault in testing.check_torch(spec, case, dtype, torch)
     ]
