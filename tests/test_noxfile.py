@@ -8,7 +8,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SESSIONS = {
-    "demo", "test", "torch", "types", "lint", "build", "publish", "accept", "gpu", "bench", "docs", "golden",
+    "demo", "test", "torch", "types", "lint", "build", "publish", "accept", "gpu", "bench", "docs",
+    "golden",
 }  # fmt: skip
 
 
