@@ -23,8 +23,8 @@ from teeny_kernels.layout import (
     require_dtype,
     reshaped,
 )
-from teeny_kernels.linear.kernels import matmul_kernel
 from teeny_kernels.norm.kernels import column_sums
+from teeny_kernels.products.kernels import matmul_kernel
 from teeny_kernels.spec import FLOATS, Case, Cost, KernelSpec, Tolerance
 
 A = TypeVar("A")

@@ -1,0 +1,86 @@
+"""The page of the kernel library, from the specs of its operations."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from teeny_kernels.registry import specs
+from teeny_kernels.spec import FLOATS, KernelSpec
+
+PAGE = "kernel-library.md"
+
+_HEAD = """\
+Operations of `teeny_kernels` take NumPy arrays on the CPU, and torch, CuPy and JAX arrays and this
+project's buffers on a GPU; results come in the kind of the inputs. Names, defaults and meanings are
+PyTorch's where it has the operation. The backward of an operation is a function of its own. Inputs
+are never changed, any strides will do, and wrong arguments are refused with a code before anything
+is launched.
+
+```py
+import numpy as np
+import teeny_kernels as tk
+
+x = np.linspace(-2, 2, 12, dtype=np.float32).reshape(3, 4)
+y = tk.softmax(x, axis=-1)
+print(y.sum(axis=-1))
+```
+
+```text
+[1. 1. 1.]
+```
+
+## What is checked
+
+Every operation below goes through the same tests, over all its cases and dtypes: shapes from zero
+and one element to odd and large ones, special values, ties, large means.
+
+| check | on | against |
+|---|---|---|
+| result and gradients | CPU target, GPU | a NumPy reference in f64, with a bound in roundings |
+| result and gradients | CPU target | PyTorch's own function in f64 |
+| gradients | CPU target, f64 | central differences of the operation itself |
+| other strides | CPU target | the bits that contiguous arrays give |
+| a second run | CPU target, GPU | the same bits |
+| inputs | CPU target, GPU | unchanged |
+"""
+
+
+def kernel_library(note: str) -> str:
+    """The text of the page; `note` says that it is generated."""
+    lines = ["# The kernel library\n", note, _HEAD, "## Operations\n"]
+    families: dict[str, list[KernelSpec]] = {}
+    for spec in specs().values():
+        families.setdefault(spec.family, []).append(spec)
+    for family, members in families.items():
+        lines += [
+            f"### {family.capitalize()}\n",
+            "| operation | formula | PyTorch | gradients | dtypes | error of a result |",
+            "|---|---|---|---|---|---|",
+        ]
+        lines += [_row(spec) for spec in sorted(members, key=lambda own: own.name)]
+        lines.append("")
+    lines += ["## Functions\n"]
+    for spec in sorted(specs().values(), key=lambda own: own.name):
+        lines += _function(spec.function)
+    return "\n".join(lines)
+
+
+def _row(spec: KernelSpec) -> str:
+    dtypes = "floats" if spec.dtypes == FLOATS else ", ".join(f"`{own}`" for own in spec.dtypes)
+    gradients = "yes" if spec.backward is not None else "none"
+    torch = f"`{spec.torch_name.removeprefix('torch.')}`" if spec.torch_name else ""
+    error = f"{spec.tolerance.ulps:g} ulp: {spec.tolerance.reason}"
+    cells = [f"`{spec.name}`", f"`{spec.formula}`", torch, gradients, dtypes, error]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _function(function: Callable[..., Any]) -> list[str]:
+    signature = inspect.signature(function)
+    parameters = [
+        own.replace(annotation=inspect.Parameter.empty) for own in signature.parameters.values()
+    ]
+    plain = signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty)
+    text = inspect.getdoc(function) or ""
+    return [f"`{function.__name__}{plain}`\n", f": {text.splitlines()[0]}\n"]
