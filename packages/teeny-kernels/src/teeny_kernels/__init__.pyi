@@ -3,6 +3,8 @@
 from teeny_kernels.attention.flash import attention_reference as attention_reference
 from teeny_kernels.activation.exponential import celu as celu
 from teeny_kernels.activation.exponential import celu_backward as celu_backward
+from teeny_kernels.loss.classes import cross_entropy as cross_entropy
+from teeny_kernels.loss.classes import cross_entropy_backward as cross_entropy_backward
 from teeny_kernels.activation.exponential import elu as elu
 from teeny_kernels.activation.exponential import elu_backward as elu_backward
 from teeny_kernels.attention.flash import flash_attention as flash_attention
@@ -33,6 +35,8 @@ from teeny_kernels.products.matmul import matmul as matmul
 from teeny_kernels.products.matmul import matmul_backward as matmul_backward
 from teeny_kernels.activation.smooth import mish as mish
 from teeny_kernels.activation.smooth import mish_backward as mish_backward
+from teeny_kernels.loss.classes import nll_loss as nll_loss
+from teeny_kernels.loss.classes import nll_loss_backward as nll_loss_backward
 from teeny_kernels.activation.piecewise import relu as relu
 from teeny_kernels.activation.piecewise import relu6 as relu6
 from teeny_kernels.activation.piecewise import relu6_backward as relu6_backward
@@ -74,6 +78,8 @@ __all__ = [
     "attention_reference",
     "celu",
     "celu_backward",
+    "cross_entropy",
+    "cross_entropy_backward",
     "elu",
     "elu_backward",
     "flash_attention",
@@ -104,6 +110,8 @@ __all__ = [
     "matmul_backward",
     "mish",
     "mish_backward",
+    "nll_loss",
+    "nll_loss_backward",
     "relu",
     "relu6",
     "relu6_backward",

@@ -89,6 +89,7 @@ def operand(name: str, value: Any) -> Operand:
     kind = type(value)
     library = kind.__module__.partition(".")[0]
     if library == "numpy" and hasattr(value, "__array_interface__") and hasattr(value, "strides"):
+        value = sys.modules["numpy"].asarray(value)  # a NumPy scalar is an array of no axes
         item = value.itemsize
         steps = tuple(step // item for step in value.strides)
         dtype = _dtype(name, value.dtype.name)

@@ -1,0 +1,1 @@
+"""Losses: of classes, and of every element, with their reductions."""

@@ -1,0 +1,114 @@
+"""Losses of classes: faults that other libraries had, and calls that are refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import teeny_kernels as k
+from teeny_kernels.codes import KernelError
+
+LOGITS = np.array([[1, 2, 3], [3, 1, 0], [0, 0, 0]], np.float32)
+TARGET = np.array([2, -100, 0])
+ONE = np.ones((), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("smoothing", "reduction", "wanted"),
+    [
+        (0.1, "none", [0.5076, 0.0, 1.0986]),
+        (0.1, "mean", 0.8031),
+        (0.1, "sum", 1.6062),
+        (0.0, "mean", 0.7531),
+    ],
+)
+def test_label_smoothing_leaves_ignored_rows_out(
+    smoothing: float, reduction: str, wanted: Any
+) -> None:
+    found = k.cross_entropy(LOGITS, TARGET, reduction=reduction, label_smoothing=smoothing)
+    np.testing.assert_allclose(found, wanted, atol=6e-5)
+
+
+@pytest.mark.parametrize("name", ["cross_entropy", "nll_loss"])
+def test_nothing_but_ignored_targets_has_no_mean(name: str) -> None:
+    loss, backward = getattr(k, name), getattr(k, f"{name}_backward")
+    target = np.full(3, -100)
+    assert np.isnan(loss(LOGITS, target))
+    assert loss(LOGITS, target, reduction="sum") == 0
+    assert loss(LOGITS, target, reduction="none").tolist() == [0, 0, 0]
+    for reduction in ("mean", "sum"):
+        assert not backward(ONE, LOGITS, target, reduction=reduction).any()
+
+
+@pytest.mark.parametrize("offset", [1e4, 1e7])
+def test_a_large_common_offset_costs_nothing(offset: float) -> None:
+    logits = np.array([[offset, offset + 1, offset + 2]], np.float32)
+    assert k.cross_entropy(logits, np.array([2])) == pytest.approx(0.4076, abs=5e-5)
+
+
+@pytest.mark.parametrize("target", [3, 1 << 40, -1, -(1 << 62)])
+def test_a_target_outside_of_the_classes_reads_nothing(target: int) -> None:
+    # A logit that would be read past the row is NaN here.
+    logits = np.full((3, 5), np.nan, np.float32)
+    logits[:, :3] = LOGITS
+    weight = np.full(5, np.nan, np.float32)
+    weight[:3] = 1
+    targets = np.array([target, 1, 2])
+    found = k.cross_entropy(logits[:, :3], targets, weight[:3], reduction="none")
+    np.testing.assert_allclose(found[0], np.log(np.exp(LOGITS[0]).sum()), rtol=1e-6)
+    grad = k.cross_entropy_backward(ONE, logits[:, :3], targets, reduction="sum")
+    np.testing.assert_allclose(grad[0], np.exp(LOGITS[0]) / np.exp(LOGITS[0]).sum(), rtol=1e-5)
+    assert k.nll_loss(LOGITS, targets, reduction="none")[0] == 0
+    assert not k.nll_loss_backward(ONE, LOGITS, targets, reduction="sum")[0].any()
+
+
+def test_without_a_reduction_every_target_has_its_loss_and_its_gradient() -> None:
+    rng = np.random.default_rng(3)
+    logits = rng.standard_normal((2, 15, 4)).astype(np.float32)
+    target = np.where(rng.random((2, 4)) < 0.4, -100, rng.integers(0, 15, (2, 4)))
+    mask = rng.random((2, 4)).astype(np.float32)
+    assert k.cross_entropy(logits, target, reduction="none").shape == (2, 4)
+    found = k.cross_entropy_backward(mask, logits, target, reduction="none")
+    p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    hot = np.arange(15)[:, None] == target[:, None]
+    np.testing.assert_allclose(
+        found, np.where(target == -100, 0, mask)[:, None] * (p - hot), atol=1e-6
+    )
+
+
+def test_an_ignored_row_of_nan_does_no_harm() -> None:
+    logits = LOGITS.copy()
+    logits[1] = np.nan
+    assert k.cross_entropy(logits, TARGET) == pytest.approx(0.7531, abs=5e-5)
+    assert not k.cross_entropy_backward(ONE, logits, TARGET)[1].any()
+
+
+def test_narrow_integers_are_targets_too() -> None:
+    for dtype in (np.int8, np.int16, np.int32):
+        assert k.cross_entropy(LOGITS, TARGET.astype(dtype)) == k.cross_entropy(LOGITS, TARGET)
+
+
+@pytest.mark.parametrize(
+    ("code", "arguments", "options"),
+    [
+        ("E1202", (LOGITS, TARGET[:2]), {}),
+        ("E1202", (LOGITS, TARGET, np.ones(2, np.float32)), {}),
+        ("E1203", (LOGITS, TARGET.astype(np.float32)), {}),
+        ("E1203", (LOGITS, TARGET, np.ones(3)), {}),
+        ("E1204", (LOGITS, TARGET), {"reduction": "average"}),
+        ("E1204", (LOGITS, TARGET), {"label_smoothing": 1.5}),
+    ],
+)
+def test_a_call_that_does_not_fit_is_refused(code: str, arguments: Any, options: Any) -> None:
+    with pytest.raises(KernelError) as caught:
+        k.cross_entropy(*arguments, **options)
+    assert code in str(caught.value)
+
+
+def test_a_gradient_has_the_shape_of_the_loss() -> None:
+    with pytest.raises(KernelError, match="E1202"):
+        k.cross_entropy_backward(ONE, LOGITS, TARGET, reduction="none")
+    with pytest.raises(KernelError, match="E1202"):
+        k.nll_loss_backward(np.ones(3, np.float32), LOGITS, TARGET)
