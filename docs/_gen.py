@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from _kernels import PAGE, kernel_library
 from _operations import operations
 from _triton_table import triton_table
 
@@ -56,6 +57,7 @@ def pages() -> dict[str, str]:
         "python-in-kernels.md": python_in_kernels(),
         "error-codes.md": error_codes(),
         "environment.md": environment(),
+        PAGE: kernel_library(NOTE),
     }
 
 
