@@ -121,3 +121,16 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
     )
+
+
+def host_machine() -> str:
+    """`x86-64`, `aarch64`, or what the system calls this machine."""
+    import os
+
+    if hasattr(os, "uname"):
+        name = os.uname().machine.lower()
+    else:
+        import platform
+
+        name = platform.machine().lower()
+    return {"amd64": "x86-64", "x86_64": "x86-64", "arm64": "aarch64"}.get(name, name)

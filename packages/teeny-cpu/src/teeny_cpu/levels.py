@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from teeny_cpu import jit
-from teeny_cpu.module import host_machine
+from teeny_cpu.jit import host_machine
 
 # What each level adds (x86-64 psABI, "Micro-Architecture Levels"), as LLVM names it; best first.
 _LEVELS = (

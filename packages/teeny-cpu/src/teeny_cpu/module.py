@@ -187,7 +187,7 @@ def require_runnable(data: bytes, metadata: Metadata) -> None:
     facts = read_object(data)
     if facts is None:
         raise E1119.error(kernel=metadata.kernel, reason="it is no object file").help(_RECOMPILE)
-    machine = host_machine()
+    machine = jit.host_machine()
     if facts.machine != machine:
         raise (
             E1119.error(
@@ -207,16 +207,3 @@ def require_runnable(data: bytes, metadata: Metadata) -> None:
                 "compile it for `Target.cpu()` on this machine, or for an older level: "
                 "`Target.cpu('x86-64-v2')`"
             )
-
-
-def host_machine() -> str:
-    """`x86-64`, `aarch64`, or what the system calls this machine."""
-    import os
-
-    if hasattr(os, "uname"):
-        name = os.uname().machine.lower()
-    else:
-        import platform
-
-        name = platform.machine().lower()
-    return {"amd64": "x86-64", "x86_64": "x86-64", "arm64": "aarch64"}.get(name, name)

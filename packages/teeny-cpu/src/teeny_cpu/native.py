@@ -60,19 +60,47 @@ _NEXT, _RECORD, _STATE, _FAILED, STOP_AT, _SHARED, _START, _LEFT, _LEFT_END, _PE
 # takes more than the second by half of it: so a launch whose programs take longer than estimated
 # can still be stopped.
 _SHORT_NS, _LONG_NS = 250_000, 1_000_000
-# Bytes of the pool.
-_BUSY, _JOB, _SHUT, _WORK, _DONE = 0, 64, 128, 192, 320
+# Bytes of the pool. `_CALLS` is how many workers of a launch are still to be woken, by those awake.
+_BUSY, _JOB, _SHUT, _WORK, _CALLS, _DONE = 0, 64, 128, 192, 256, 320
+# A thread wakes so many others (a wake is a system call of 1 to 2 us, and as long again passes
+# until the other runs), and so often a caller looks for the last workers before it sleeps.
+_FAN, _LOOKS = 2, 200
 
 
-def pool_text(system: str) -> str:
+def pool_text(system: str, machine: str) -> str:
     """The module for `linux`, where workers sleep in POSIX semaphores, `darwin` or `win32`.
+
+    `machine` is `x86-64`, `aarch64` or another.
 
     Without semaphores Python wakes the workers: a launch answers CALL, each worker then runs
     `teeny_help`.
     """
     clock = _WINDOWS_CLOCK if system == "win32" else _posix_clock(6 if system == "darwin" else 1)
-    waiting = (_SEMAPHORES, _WORKER) if system == "linux" else (_COUNTERS,)
+    if system == "linux":
+        pause = _PAUSES.get(machine, "define internal void @pause() nounwind { ret void }")
+        waiting = (pause, _SEMAPHORES, _WAITING, _WORKER)
+    else:
+        waiting = (_COUNTERS,)
     return "\n".join((_DECLARES, clock, _WAKE, *waiting, _CHUNKS, _LAUNCH))
+
+
+# What a thread does between two looks at memory that another one writes.
+_PAUSES = {
+    "x86-64": """
+declare void @llvm.x86.sse2.pause()
+define internal void @pause() nounwind {
+  call void @llvm.x86.sse2.pause()
+  ret void
+}
+""",
+    "aarch64": """
+declare void @llvm.aarch64.hint(i32)
+define internal void @pause() nounwind {
+  call void @llvm.aarch64.hint(i32 1)
+  ret void
+}
+""",
+}
 
 
 _WINDOWS_CLOCK = """
@@ -384,14 +412,17 @@ define internal void @free_pool(ptr %job) nounwind {{
 }}
 """
 
-# Posts that nobody has taken when the caller runs out of chunks are taken back, so that a slow
-# wake costs nothing.
+# Workers are woken as a tree: the caller wakes two, each worker two more. So the caller is at
+# work at once. Calls that nobody has taken when it runs out of chunks are taken back, so that a
+# slow wake costs nothing: a launch ends when its chunks have.
 _SEMAPHORES = f"""
 declare i32 @sem_init(ptr, i32, i32)
 declare i32 @sem_wait(ptr)
 declare i32 @sem_trywait(ptr)
 declare i32 @sem_timedwait(ptr, ptr)
 declare i32 @sem_post(ptr)
+declare i64 @llvm.smax.i64(i64, i64)
+declare i64 @llvm.smin.i64(i64, i64)
 define internal i1 @must_be_called() nounwind {{
   ret i1 false
 }}
@@ -400,26 +431,49 @@ define internal void @grow(ptr %job, ptr %rec) nounwind {{
   ret void
 }}
 define internal void @post(ptr %pool, i64 %workers) nounwind {{
+  %callsp = getelementptr i8, ptr %pool, i64 {_CALLS}
+  store atomic i64 %workers, ptr %callsp release, align 8
+  %n = call i64 @calls(ptr %pool)
+  call void @post_calls(ptr %pool, i64 %n)
+  ret void
+}}
+define internal i64 @calls(ptr %pool) nounwind {{
+  %callsp = getelementptr i8, ptr %pool, i64 {_CALLS}
+  %before = atomicrmw sub ptr %callsp, i64 {_FAN} acq_rel
+  %some = call i64 @llvm.smax.i64(i64 %before, i64 0)
+  %n = call i64 @llvm.smin.i64(i64 %some, i64 {_FAN})
+  ret i64 %n
+}}
+define internal void @post_calls(ptr %pool, i64 %n) nounwind {{
 entry:
   %workp = getelementptr i8, ptr %pool, i64 {_WORK}
-  br label %post
+  %any = icmp sgt i64 %n, 0
+  br i1 %any, label %post, label %out
 post:
   %i = phi i64 [0, %entry], [%i1, %post]
   %r = call i32 @sem_post(ptr %workp)
   %i1 = add i64 %i, 1
-  %again = icmp slt i64 %i1, %workers
+  %again = icmp slt i64 %i1, %n
   br i1 %again, label %post, label %out
 out:
   ret void
 }}
+"""
+
+# The caller and a worker count down what is pending; who comes last frees the caller.
+_WAITING = f"""
 define internal i1 @reclaim(ptr %job) nounwind {{
 entry:
   %pool = call ptr @pool_of(ptr %job)
   %workp = getelementptr i8, ptr %pool, i64 {_WORK}
+  %callsp = getelementptr i8, ptr %pool, i64 {_CALLS}
   %pendingp = getelementptr i8, ptr %job, i64 {_PENDING}
+  %unsaid = atomicrmw xchg ptr %callsp, i64 0 acq_rel
+  %some = call i64 @llvm.smax.i64(i64 %unsaid, i64 0)
+  %own = add i64 %some, 1
   br label %try
 try:
-  %n = phi i64 [1, %entry], [%n1, %try]
+  %n = phi i64 [%own, %entry], [%n1, %try]
   %r = call i32 @sem_trywait(ptr %workp)
   %got = icmp eq i32 %r, 0
   %n1 = add i64 %n, 1
@@ -430,9 +484,33 @@ out:
   ret i1 %last
 }}
 define internal i1 @wait_for_workers(ptr %job) nounwind {{
+entry:
   %t = alloca [2 x i64], align 8
   %pool = call ptr @pool_of(ptr %job)
+  %workp = getelementptr i8, ptr %pool, i64 {_WORK}
   %donep = getelementptr i8, ptr %pool, i64 {_DONE}
+  %pendingp = getelementptr i8, ptr %job, i64 {_PENDING}
+  br label %look
+look:
+  %i = phi i64 [0, %entry], [%i1, %wait]
+  %d = call i32 @sem_trywait(ptr %donep)
+  %done = icmp eq i32 %d, 0
+  br i1 %done, label %met, label %late
+late:
+  ; A worker may have posted a call since the others were taken back.
+  %w = call i32 @sem_trywait(ptr %workp)
+  %got = icmp eq i32 %w, 0
+  br i1 %got, label %take, label %wait
+take:
+  %before = atomicrmw sub ptr %pendingp, i64 1 acq_rel
+  %last = icmp eq i64 %before, 1
+  br i1 %last, label %met, label %wait
+wait:
+  call void @pause()
+  %i1 = add i64 %i, 1
+  %again = icmp slt i64 %i1, {_LOOKS}
+  br i1 %again, label %look, label %sleep
+sleep:
   %now = call i64 @now(i32 0)
   %until = add i64 %now, {SLICE_NS}
   %s = sdiv i64 %until, 1000000000
@@ -441,8 +519,10 @@ define internal i1 @wait_for_workers(ptr %job) nounwind {{
   %np = getelementptr i8, ptr %t, i64 8
   store i64 %n, ptr %np
   %r = call i32 @sem_timedwait(ptr %donep, ptr %t)
-  %met = icmp eq i32 %r, 0
-  ret i1 %met
+  %told = icmp eq i32 %r, 0
+  ret i1 %told
+met:
+  ret i1 true
 }}
 """
 
@@ -508,6 +588,18 @@ post:
 out:
   ret i1 true
 }}
+define internal i1 @is_over(ptr %job, ptr %rec) nounwind {{
+  %nextp = getelementptr i8, ptr %job, i64 {_NEXT}
+  %next = load atomic i64, ptr %nextp monotonic, align 8
+  %p4 = getelementptr i8, ptr %rec, i64 32
+  %total = load i64, ptr %p4
+  %none = icmp sge i64 %next, %total
+  %stopp = getelementptr i8, ptr %job, i64 {STOP_AT}
+  %stop = load atomic i64, ptr %stopp acquire, align 8
+  %stopped = icmp ne i64 %stop, 0
+  %over = or i1 %none, %stopped
+  ret i1 %over
+}}
 define void @teeny_worker(ptr %pool, i64 %number) nounwind {{
 entry:
   %workp = getelementptr i8, ptr %pool, i64 {_WORK}
@@ -527,6 +619,14 @@ work:
   %job = load ptr, ptr %jobp
   %recp = getelementptr i8, ptr %job, i64 {_RECORD}
   %rec = load ptr, ptr %recp
+  %calls = call i64 @calls(ptr %pool)
+  %idle = call i1 @is_over(ptr %job, ptr %rec)
+  %passed = select i1 %idle, i64 0, i64 %calls
+  call void @post_calls(ptr %pool, i64 %passed)
+  %kept = sub i64 %calls, %passed
+  %mine = add i64 %kept, 1
+  br i1 %idle, label %leave, label %ready
+ready:
   %basep = getelementptr i8, ptr %rec, i64 64
   %base = load ptr, ptr %basep
   %stridep = getelementptr i8, ptr %rec, i64 72
@@ -542,8 +642,8 @@ help:
   br label %leave
 leave:
   %pendingp = getelementptr i8, ptr %job, i64 {_PENDING}
-  %before = atomicrmw sub ptr %pendingp, i64 1 acq_rel
-  %last = icmp eq i64 %before, 1
+  %before = atomicrmw sub ptr %pendingp, i64 %mine acq_rel
+  %last = icmp eq i64 %before, %mine
   br i1 %last, label %tell, label %sleep
 tell:
   %d = call i32 @sem_post(ptr %donep)

@@ -44,7 +44,7 @@ class Pool:
     def __init__(self, system: str) -> None:
         self.native = system == "linux"
         more = native.SLEEPING if self.native else native.HELPING
-        text = native.pool_text(system)
+        text = native.pool_text(system, jit.host_machine())
         self._code = jit.load(jit.compile_text(text), native.SYMBOLS + more)
         self._memory, self.address = zeros(native.POOL_BYTES)
         word, status = ctypes.c_void_p, ctypes.c_int32
