@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from teenyc.backend.cpu.ahead import Growth
 from teenyc.backend.cpu.atomics import emit_scalar_atomic
 from teenyc.backend.cpu.checks import check_condition
 from teenyc.backend.cpu.cluster import Cluster, Dot, Serial, Slot, Step, Structured
@@ -175,7 +176,9 @@ def _emit_for(scope: Scope, step: Structured) -> None:
     main.open(body)
     scope.scalars[id(block.args[0])] = scope.builder().cast("trunc", counter, type_)
     scope.loop_depth += 1
+    outer, scope.growth = scope.growth, Growth(scope, block, stride)
     emit_steps(scope, step.bodies[0])
+    scope.growth = outer
     scope.loop_depth -= 1
     following = _scalars_of(scope, block.ops[-1].operands)
     main.lines.append(f"  br label %{latch}")

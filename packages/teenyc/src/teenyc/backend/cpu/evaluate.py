@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from math import prod
 from typing import TYPE_CHECKING
 
+from teenyc.backend.cpu.ahead import ask_ahead
 from teenyc.backend.cpu.arena import Place, row_major
 from teenyc.backend.cpu.builder import memory_type
 from teenyc.backend.cpu.checks import check, check_condition, within
@@ -390,7 +391,15 @@ class Evaluator:
         level = max(address.level, self.nest.lane_level)
         self.check_strip(op, seen, number(1, "i1"), level)
         at = pointer(self.c, address, address.level)
+        self._ask_ahead(op.operands[0], address)
         return load(self.c, at, memory_type(element), self.nest.width, level)
+
+    def _ask_ahead(self, address: Value, first: Val) -> None:
+        """Rows of a tile lie far apart; a row by itself the hardware foresees."""
+        if len(self.nest.shape) > 1:
+            pointee = address.type.element.pointee  # type: ignore[union-attr]
+            nbytes = self.nest.width * arrays.itemsize(pointee)
+            ask_ahead(self.scope, self.c, address, first, nbytes)
 
     def mask_and_other(self, op: Operation, seen: Seen, element: str) -> tuple[Val, Val]:
         """Both as strips, `other` in the type of memory."""
@@ -422,6 +431,9 @@ class Evaluator:
         """A strip read from memory where all lanes are on, else from a slot filled before."""
         nest, c = self.nest, self.c
         real, slot = self.stage(op.operands[0], op.operands[1:2], seen, certain=certain)
+        if certain:
+            with self.inside(nest.pre):
+                self._ask_ahead(op.operands[0], self.value(op.operands[0], self.first(seen)))
         with self.inside(nest.fill):
             if certain:
                 found = self._load_masked(op, seen, element)

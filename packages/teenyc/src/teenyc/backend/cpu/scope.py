@@ -10,6 +10,7 @@ from teenyc.backend.cpu.classes import Classes
 from teenyc.backend.cpu.text import Output, Section, Val
 
 if TYPE_CHECKING:
+    from teenyc.backend.cpu.ahead import Growth
     from teenyc.ir.core import Operation, Value
 
 SLOT_BYTES = 256
@@ -30,6 +31,7 @@ class Scope:
         self.grid: dict[str, Val] = {}
         self.work = 0.0
         self.loop_depth = 0
+        self.growth: Growth | None = None  # of the innermost loop
         self.depth = 0
         # Parameters by value (those that are pointers counted alone, and all), and the blocks
         # that failed checks end in.
