@@ -83,4 +83,4 @@ def test_a_spec_tests_at_least_twelve_cases_with_special_values(name: str) -> No
     assert spec.source
     assert spec.tolerance.reason
     assert spec.function.__doc__
-    assert np.all([kernel.dtypes for kernel in spec.kernels])
+    assert all(kernel.dtypes for kernel in spec.kernels)

@@ -3,6 +3,10 @@
 from teeny_kernels.attention.flash import attention_reference as attention_reference
 from teeny_kernels.activation.exponential import celu as celu
 from teeny_kernels.activation.exponential import celu_backward as celu_backward
+from teeny_kernels.padding.pad import circular_pad as circular_pad
+from teeny_kernels.padding.pad import circular_pad_backward as circular_pad_backward
+from teeny_kernels.padding.pad import constant_pad as constant_pad
+from teeny_kernels.padding.pad import constant_pad_backward as constant_pad_backward
 from teeny_kernels.loss.classes import cross_entropy as cross_entropy
 from teeny_kernels.loss.classes import cross_entropy_backward as cross_entropy_backward
 from teeny_kernels.activation.exponential import elu as elu
@@ -37,10 +41,16 @@ from teeny_kernels.activation.smooth import mish as mish
 from teeny_kernels.activation.smooth import mish_backward as mish_backward
 from teeny_kernels.loss.classes import nll_loss as nll_loss
 from teeny_kernels.loss.classes import nll_loss_backward as nll_loss_backward
+from teeny_kernels.padding.pad import pad as pad
+from teeny_kernels.padding.pad import pad_backward as pad_backward
+from teeny_kernels.padding.pad import reflection_pad as reflection_pad
+from teeny_kernels.padding.pad import reflection_pad_backward as reflection_pad_backward
 from teeny_kernels.activation.piecewise import relu as relu
 from teeny_kernels.activation.piecewise import relu6 as relu6
 from teeny_kernels.activation.piecewise import relu6_backward as relu6_backward
 from teeny_kernels.activation.piecewise import relu_backward as relu_backward
+from teeny_kernels.padding.pad import replication_pad as replication_pad
+from teeny_kernels.padding.pad import replication_pad_backward as replication_pad_backward
 from teeny_kernels.norm.layer import rms_norm as rms_norm
 from teeny_kernels.norm.layer import rms_norm_backward as rms_norm_backward
 from teeny_kernels.norm.layer import rms_norm_reference as rms_norm_reference
@@ -78,6 +88,10 @@ __all__ = [
     "attention_reference",
     "celu",
     "celu_backward",
+    "circular_pad",
+    "circular_pad_backward",
+    "constant_pad",
+    "constant_pad_backward",
     "cross_entropy",
     "cross_entropy_backward",
     "elu",
@@ -112,10 +126,16 @@ __all__ = [
     "mish_backward",
     "nll_loss",
     "nll_loss_backward",
+    "pad",
+    "pad_backward",
+    "reflection_pad",
+    "reflection_pad_backward",
     "relu",
     "relu6",
     "relu6_backward",
     "relu_backward",
+    "replication_pad",
+    "replication_pad_backward",
     "rms_norm",
     "rms_norm_backward",
     "rms_norm_reference",

@@ -1,0 +1,151 @@
+"""Kernels that pad up to three axes, and gather the gradient back.
+
+    out[o] = x[source(o - before)]                  along each axis; a constant where there is none
+    dx[i] = sum of grad[o] over all o with source(o - before) = i
+
+Grid: one program for each block of elements of the result, seen as rows of a plane of three axes.
+All arrays are contiguous and none may be another. The gradient is a sum in a fixed order, without
+atomics; in f32, f64 for f64.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import teeny_triton as tl
+from teeny_kernels.numerics import widen
+from teeny_macros import device, kernel
+from teeny_triton import Axis, Const, Float, Num, Ptr, bf16, f16, f32, f64, i8, i16, i32, i64, u8
+
+D = TypeVar("D", bound=Float)
+N = TypeVar("N", bound=Num)
+
+CONSTANT, REFLECT, REPLICATE, CIRCULAR = range(4)
+FLOATS = (f32, f16, bf16, f64)
+DTYPES = (*FLOATS, i8, i16, i32, i64, u8)
+
+
+@device
+def narrow(x: Any, WIDE: bool) -> Any:
+    """A place within a plane: i32, whose divisions are fast, unless the plane is too large."""
+    if WIDE:
+        return x.to(i64)
+    return x.to(i32)
+
+
+@device
+def source(at: Any, size: Any, MODE: int) -> Any:
+    """The element of an axis that stands at `at`, counted from the first of the input."""
+    if MODE == REFLECT:
+        at = tl.where(at < 0, -at, at)
+        return tl.where(at >= size, 2 * (size - 1) - at, at)
+    if MODE == REPLICATE:
+        return tl.where(at < 0, 0, tl.where(at >= size, size - 1, at))
+    if MODE == CIRCULAR:
+        at = tl.where(at < 0, at + size, at)
+        return tl.where(at >= size, at - size, at)
+    return at
+
+
+@device
+def target(k: Any, at: Any, size: Any, before: Any, out_size: Any, MODE: int) -> Any:
+    """The `k`th place of the output that shows element `at` of an axis; negative for none."""
+    to = at + before
+    if MODE == REFLECT:
+        low = tl.where(at > 0, before - at, -1)
+        high = tl.where(at < size - 1, 2 * (size - 1) - at + before, -1)
+        to = tl.where(k == 0, to, tl.where(k == 1, low, high))
+    if MODE == REPLICATE:
+        # First those before the input, then those after it.
+        low = tl.where((at == 0) & (k <= before), k - 1, -1)
+        after = k - 1 - tl.where(before > 0, before, 0)
+        high = tl.where((at == size - 1) & (after >= 0), before + size + after, -1)
+        to = tl.where(k == 0, to, tl.maximum(low, high))
+    if MODE == CIRCULAR:
+        to = tl.where(k == 0, to, tl.where(k == 1, to - size, to + size))
+    return tl.where(to < out_size, to, -1)
+
+
+@kernel(dtypes=FLOATS)
+def pad_backward_kernel(
+    dx_ptr: Ptr[D],
+    grad_ptr: Ptr[D],
+    n_elements: i64 | int,
+    size_0: i32 | int,
+    size_1: i32 | int,
+    size_2: i32 | int,
+    out_size_0: i32 | int,
+    out_size_1: i32 | int,
+    out_size_2: i32 | int,
+    before_0: i32 | int,
+    before_1: i32 | int,
+    before_2: i32 | int,
+    taps_0: i32 | int,
+    taps_1: i32 | int,
+    taps_2: i32 | int,
+    MODE: Const[int],
+    WIDE: Const[bool],
+    BLOCK_SIZE: Const[int],
+) -> None:
+    start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
+    lanes = tl.arange(0, BLOCK_SIZE)
+    mask = lanes < n_elements - start
+    plane = tl.cast(size_0, i64) * size_1 * size_2
+    index = narrow(start % plane, WIDE) + lanes
+    i_2 = index % size_2
+    index = index // size_2
+    i_1 = index % size_1
+    index = index // size_1
+    i_0 = index % size_0
+    row = start // plane + index // size_0
+    total = widen(tl.zeros((BLOCK_SIZE,), tl.elem(grad_ptr)))
+    for k_0 in range(taps_0):
+        o_0 = target(k_0, i_0, size_0, before_0, out_size_0, MODE)
+        for k_1 in range(taps_1):
+            o_1 = target(k_1, i_1, size_1, before_1, out_size_1, MODE)
+            for k_2 in range(taps_2):
+                o_2 = target(k_2, i_2, size_2, before_2, out_size_2, MODE)
+                there = mask & (o_0 >= 0) & (o_1 >= 0) & (o_2 >= 0)
+                at = ((row * out_size_0 + o_0) * out_size_1 + o_1) * out_size_2 + o_2
+                total += widen(tl.load(grad_ptr + at, mask=there, other=0.0))
+    tl.store(dx_ptr + start + lanes, total.to(tl.elem(dx_ptr)), mask=mask)
+
+
+@kernel(dtypes=DTYPES, backward=pad_backward_kernel)
+def pad_forward_kernel(
+    out_ptr: Ptr[N],
+    x_ptr: Ptr[N],
+    n_elements: i64 | int,
+    value: f64 | float,
+    size_0: i32 | int,
+    size_1: i32 | int,
+    size_2: i32 | int,
+    out_size_0: i32 | int,
+    out_size_1: i32 | int,
+    out_size_2: i32 | int,
+    before_0: i32 | int,
+    before_1: i32 | int,
+    before_2: i32 | int,
+    MODE: Const[int],
+    WIDE: Const[bool],
+    BLOCK_SIZE: Const[int],
+) -> None:
+    start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
+    lanes = tl.arange(0, BLOCK_SIZE)
+    mask = lanes < n_elements - start
+    plane = tl.cast(out_size_0, i64) * out_size_1 * out_size_2
+    index = narrow(start % plane, WIDE) + lanes
+    i_2 = source(index % out_size_2 - before_2, size_2, MODE)
+    index = index // out_size_2
+    i_1 = source(index % out_size_1 - before_1, size_1, MODE)
+    index = index // out_size_1
+    i_0 = source(index % out_size_0 - before_0, size_0, MODE)
+    row = start // plane + index // out_size_0
+    at = ((row * size_0 + i_0) * size_1 + i_1) * size_2 + i_2
+    there = mask
+    if MODE == CONSTANT:
+        there = there & (i_0 >= 0) & (i_0 < size_0)
+        there = there & (i_1 >= 0) & (i_1 < size_1)
+        there = there & (i_2 >= 0) & (i_2 < size_2)
+    x = tl.load(x_ptr + at, mask=there, other=tl.cast(value, tl.elem(x_ptr)))
+    tl.store(out_ptr + start + lanes, x, mask=mask)
