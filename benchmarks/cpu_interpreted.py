@@ -14,9 +14,21 @@ from typing import Any
 os.environ["TRITON_INTERPRET"] = "1"
 
 import torch
+from triton.runtime import interpreter
 from triton_peer import load
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+
+
+def allow_new_numpy() -> None:
+    """Let Triton 3.6 count loops: NumPy from 2.4 on makes no number of an array of one."""
+    patch = interpreter._patch_lang_tensor  # noqa: SLF001
+
+    def patched(tensor: Any, scope: Any) -> None:
+        patch(tensor, scope)
+        scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.item()))
+
+    interpreter._patch_lang_tensor = patched  # noqa: SLF001
 
 
 def seconds(launch: Any) -> float:
@@ -32,6 +44,7 @@ def seconds(launch: Any) -> float:
 def main() -> None:
     """Measure what `cpu_costs.interpreter` measures of ours, on the same sizes."""
     torch.set_num_threads(1)
+    allow_new_numpy()
     n = 1 << 16
     x, y, out = torch.randn(n), torch.randn(n), torch.empty(n)
     add = load(EXAMPLES / "vector_add.py").vector_add
