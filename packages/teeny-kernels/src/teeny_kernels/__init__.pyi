@@ -1,5 +1,11 @@
 # The public functions, for type checkers. Written by genindex.py.
 
+from teeny_kernels.optimizer.squares import adadelta_step as adadelta_step
+from teeny_kernels.optimizer.squares import adagrad_step as adagrad_step
+from teeny_kernels.optimizer.moments import adam_step as adam_step
+from teeny_kernels.optimizer.moments import adamax_step as adamax_step
+from teeny_kernels.optimizer.moments import adamw_step as adamw_step
+from teeny_kernels.optimizer.descent import asgd_step as asgd_step
 from teeny_kernels.attention.flash import attention_reference as attention_reference
 from teeny_kernels.activation.exponential import celu as celu
 from teeny_kernels.activation.exponential import celu_backward as celu_backward
@@ -30,6 +36,7 @@ from teeny_kernels.activation.piecewise import leaky_relu as leaky_relu
 from teeny_kernels.activation.piecewise import leaky_relu_backward as leaky_relu_backward
 from teeny_kernels.products.matmul import linear as linear
 from teeny_kernels.products.matmul import linear_backward as linear_backward
+from teeny_kernels.optimizer.descent import lion_step as lion_step
 from teeny_kernels.activation.softmax import log_softmax as log_softmax
 from teeny_kernels.activation.softmax import log_softmax_backward as log_softmax_backward
 from teeny_kernels.activation.softmax import log_softmax_reference as log_softmax_reference
@@ -39,10 +46,12 @@ from teeny_kernels.products.matmul import matmul as matmul
 from teeny_kernels.products.matmul import matmul_backward as matmul_backward
 from teeny_kernels.activation.smooth import mish as mish
 from teeny_kernels.activation.smooth import mish_backward as mish_backward
+from teeny_kernels.optimizer.moments import nadam_step as nadam_step
 from teeny_kernels.loss.classes import nll_loss as nll_loss
 from teeny_kernels.loss.classes import nll_loss_backward as nll_loss_backward
 from teeny_kernels.padding.pad import pad as pad
 from teeny_kernels.padding.pad import pad_backward as pad_backward
+from teeny_kernels.optimizer.moments import radam_step as radam_step
 from teeny_kernels.padding.pad import reflection_pad as reflection_pad
 from teeny_kernels.padding.pad import reflection_pad_backward as reflection_pad_backward
 from teeny_kernels.activation.piecewise import relu as relu
@@ -54,8 +63,11 @@ from teeny_kernels.padding.pad import replication_pad_backward as replication_pa
 from teeny_kernels.norm.layer import rms_norm as rms_norm
 from teeny_kernels.norm.layer import rms_norm_backward as rms_norm_backward
 from teeny_kernels.norm.layer import rms_norm_reference as rms_norm_reference
+from teeny_kernels.optimizer.squares import rmsprop_step as rmsprop_step
+from teeny_kernels.optimizer.descent import rprop_step as rprop_step
 from teeny_kernels.activation.exponential import selu as selu
 from teeny_kernels.activation.exponential import selu_backward as selu_backward
+from teeny_kernels.optimizer.descent import sgd_step as sgd_step
 from teeny_kernels.activation.piecewise import shrink as shrink
 from teeny_kernels.activation.piecewise import shrink_backward as shrink_backward
 from teeny_kernels.activation.smooth import sigmoid as sigmoid
@@ -85,6 +97,12 @@ from teeny_kernels.activation.piecewise import thresholded_relu_backward as thre
 __version__: str
 __all__ = [
     "__version__",
+    "adadelta_step",
+    "adagrad_step",
+    "adam_step",
+    "adamax_step",
+    "adamw_step",
+    "asgd_step",
     "attention_reference",
     "celu",
     "celu_backward",
@@ -115,6 +133,7 @@ __all__ = [
     "leaky_relu_backward",
     "linear",
     "linear_backward",
+    "lion_step",
     "log_softmax",
     "log_softmax_backward",
     "log_softmax_reference",
@@ -124,10 +143,12 @@ __all__ = [
     "matmul_backward",
     "mish",
     "mish_backward",
+    "nadam_step",
     "nll_loss",
     "nll_loss_backward",
     "pad",
     "pad_backward",
+    "radam_step",
     "reflection_pad",
     "reflection_pad_backward",
     "relu",
@@ -139,8 +160,11 @@ __all__ = [
     "rms_norm",
     "rms_norm_backward",
     "rms_norm_reference",
+    "rmsprop_step",
+    "rprop_step",
     "selu",
     "selu_backward",
+    "sgd_step",
     "shrink",
     "shrink_backward",
     "sigmoid",

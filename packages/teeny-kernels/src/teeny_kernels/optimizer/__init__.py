@@ -1,0 +1,1 @@
+"""Optimizers: one step over a parameter and its state, changed in place."""

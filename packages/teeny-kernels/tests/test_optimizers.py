@@ -1,0 +1,153 @@
+"""Several steps of each optimizer beside PyTorch's, strided parameters, and what is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import teeny_kernels
+from teeny_kernels.codes import KernelError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Function, torch.optim's class, PyTorch's names of the state in our order, options, whether the
+# step is given.
+OPTIMIZERS: list[tuple[str, str, tuple[str, ...], dict[str, Any], bool]] = [
+    ("sgd_step", "SGD", (), {"lr": 0.1, "weight_decay": 0.01}, False),
+    ("sgd_step", "SGD", ("momentum_buffer",), {"lr": 0.1, "momentum": 0.9, "dampening": 0.2}, True),
+    ("sgd_step", "SGD", ("momentum_buffer",), {"momentum": 0.9, "nesterov": True}, True),
+    ("adam_step", "Adam", ("exp_avg", "exp_avg_sq"), {"weight_decay": 0.1}, True),
+    ("adamw_step", "AdamW", ("exp_avg", "exp_avg_sq"), {"lr": 0.1}, True),
+    ("adamax_step", "Adamax", ("exp_avg", "exp_inf"), {"maximize": True}, True),
+    ("nadam_step", "NAdam", ("exp_avg", "exp_avg_sq"), {"weight_decay": 0.1}, True),
+    ("radam_step", "RAdam", ("exp_avg", "exp_avg_sq"), {"lr": 0.1}, True),
+    ("radam_step", "RAdam", ("exp_avg", "exp_avg_sq"), {"betas": (0.8, 0.9)}, True),
+    ("rmsprop_step", "RMSprop", ("square_avg",), {"alpha": 0.9}, False),
+    ("rmsprop_step", "RMSprop", ("square_avg", "momentum_buffer"), {"momentum": 0.9}, False),
+    ("rmsprop_step", "RMSprop", ("square_avg", "momentum_buffer", "grad_avg"),
+     {"momentum": 0.9, "centered": True}, False),
+    ("adagrad_step", "Adagrad", ("sum",), {"lr_decay": 0.1}, True),
+    ("adadelta_step", "Adadelta", ("square_avg", "acc_delta"), {}, False),
+    ("asgd_step", "ASGD", ("ax",), {"lambd": 0.1, "t0": 1.0, "lr": 0.5}, True),
+    ("rprop_step", "Rprop", ("prev", "step_size"), {}, False),
+]  # fmt: skip
+
+
+@pytest.fixture
+def torch() -> Iterator[Any]:
+    """PyTorch with f64 for the numbers that its optimizers keep between steps."""
+    found = pytest.importorskip("torch")
+    before = found.get_default_dtype()
+    found.set_default_dtype(found.float64)
+    yield found
+    found.set_default_dtype(before)
+
+
+@pytest.mark.parametrize(("name", "kind", "states", "options", "counted"), OPTIMIZERS)
+def test_three_steps_equal_those_of_torch_optim(
+    name: str,
+    kind: str,
+    states: tuple[str, ...],
+    options: dict[str, Any],
+    counted: bool,
+    torch: Any,
+) -> None:
+    rng = np.random.default_rng(5)
+    param = rng.standard_normal((7, 33))
+    ours = {state: np.zeros_like(param) for state in states}
+    if name == "rprop_step":
+        ours["step_size"][...] = 0.01  # the learning rate
+    theirs = torch.nn.Parameter(torch.from_numpy(param.copy()))
+    optimizer = getattr(torch.optim, kind)([theirs], **options)
+    for step in range(1, 4):
+        grad = rng.standard_normal(param.shape)
+        theirs.grad = torch.from_numpy(grad.copy())
+        optimizer.step()
+        own = {**options, "step": step} if counted else options
+        getattr(teeny_kernels, name)(param, grad, *ours.values(), **own)
+        np.testing.assert_allclose(param, theirs.detach().numpy(), rtol=1e-12, atol=1e-14)
+        for state, array in ours.items():
+            wanted = optimizer.state[theirs][state].numpy()
+            np.testing.assert_allclose(array, wanted, rtol=1e-12, atol=1e-14, err_msg=state)
+
+
+def test_strided_parameters_and_state_are_changed_where_they_lie() -> None:
+    rng = np.random.default_rng(6)
+    plain = [rng.standard_normal((5, 9)).astype(np.float32) for _ in range(3)]
+    plain.append(np.abs(plain[2]))
+    wide = [np.full((5, 18), 7, np.float32) for _ in range(4)]
+    for own, array in zip(wide, plain, strict=True):
+        own[:, ::2] = array
+    teeny_kernels.adam_step(*plain, step=3)
+    teeny_kernels.adam_step(*(own[:, ::2] for own in wide), step=3)
+    for own, array in zip(wide, plain, strict=True):
+        assert own[:, ::2].tobytes() == array.tobytes()
+        assert (own[:, 1::2] == 7).all()
+
+
+def test_state_may_be_wider_than_the_parameter() -> None:
+    rng = np.random.default_rng(7)
+    exact: list[Any] = [
+        rng.standard_normal(100).astype(np.float16).astype(np.float32) for _ in range(4)
+    ]
+    exact[3] = np.abs(exact[3])
+    mixed: list[Any] = [
+        exact[0].astype(np.float16),
+        exact[1].astype(np.float16),
+        *map(np.copy, exact[2:]),
+    ]
+    teeny_kernels.adam_step(*exact, step=2)
+    teeny_kernels.adam_step(*mixed, step=2)
+    assert mixed[0].tobytes() == exact[0].astype(np.float16).tobytes()
+    assert mixed[2].tobytes() == exact[2].tobytes()
+    assert mixed[3].tobytes() == exact[3].tobytes()
+
+
+def test_lions_step_is_the_sign_of_the_average() -> None:
+    param, grad, average = np.zeros(4), np.array([3.0, -0.5, 0.0, np.nan]), np.zeros(4)
+    teeny_kernels.lion_step(param, grad, average, lr=0.5)
+    assert param.tolist() == [-0.5, 0.5, 0.0, 0.0]
+    np.testing.assert_allclose(average, 0.01 * grad)
+
+
+def test_nadam_steps_may_be_asked_for_in_any_order() -> None:
+    def stepped(step: int) -> bytes:
+        arrays = [np.full(3, own) for own in (1.0, 0.5, 0.25, 0.125)]
+        teeny_kernels.nadam_step(*arrays, step=step)
+        return arrays[0].tobytes()
+
+    later, sooner = stepped(9), stepped(2)
+    assert (stepped(9), stepped(2)) == (later, sooner)
+    assert later != sooner
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "options", "code"),
+    [
+        ("sgd_step", 2, {"momentum": 0.9}, "E1204"),
+        ("sgd_step", 3, {"nesterov": True}, "E1204"),
+        ("sgd_step", 3, {"nesterov": True, "momentum": 0.9, "dampening": 0.1}, "E1204"),
+        ("rmsprop_step", 3, {"momentum": 0.9}, "E1204"),
+        ("rmsprop_step", 3, {"centered": True}, "E1204"),
+        ("adam_step", 4, {"step": 0}, "E1204"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    name: str, count: int, options: dict[str, Any], code: str
+) -> None:
+    with pytest.raises(KernelError, match=code):
+        getattr(teeny_kernels, name)(*(np.ones(3) for _ in range(count)), **options)
+
+
+def test_arrays_that_do_not_fit_are_refused_and_nothing_changes() -> None:
+    param = np.ones(3)
+    with pytest.raises(KernelError, match="E1202"):
+        teeny_kernels.sgd_step(param, np.ones(4))
+    with pytest.raises(KernelError, match="E1203"):
+        teeny_kernels.sgd_step(param, np.ones(3, np.float32))
+    with pytest.raises(KernelError, match="E1203"):
+        teeny_kernels.adam_step(param, np.ones(3), np.ones(3), np.ones(3, np.float32), step=1)
+    assert param.tolist() == [1, 1, 1]
