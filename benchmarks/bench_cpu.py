@@ -32,7 +32,7 @@ SECTIONS: dict[str, Callable[[], Iterator[Row]]] = {
     "start": cpu_costs.starting,
     "interpreter": cpu_costs.interpreter,
 }
-ALL_CORES = frozenset(("launch", "start"))
+ALL_CORES = frozenset(("launch", "start", "interpreter"))
 
 
 def main() -> int:

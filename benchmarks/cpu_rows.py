@@ -37,12 +37,13 @@ def bound(
     args: tuple[Any, ...],
     *,
     checks: bool = False,
+    threads: int | None = 1,
     **consts: Any,
 ) -> Callable[[], None]:
-    """A prepared launch of a kernel on one thread."""
+    """A prepared launch of a kernel on one thread; with None, on all."""
     options = CompileOptions(bounds_checks=True) if checks else None
     artifact = compile_kernel(kernel.instantiate(**consts), Target.cpu(), options=options)
-    return DEVICE.load(artifact).bind(grid, *args, threads=1)
+    return DEVICE.load(artifact).bind(grid, *args, threads=threads)
 
 
 def normal(*shape: int, dtype: Any = np.float32) -> Any:
