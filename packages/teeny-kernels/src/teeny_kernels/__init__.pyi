@@ -7,6 +7,9 @@ from teeny_kernels.optimizer.moments import adamax_step as adamax_step
 from teeny_kernels.optimizer.moments import adamw_step as adamw_step
 from teeny_kernels.optimizer.descent import asgd_step as asgd_step
 from teeny_kernels.attention.flash import attention_reference as attention_reference
+from teeny_kernels.pooling.average import avg_pool as avg_pool
+from teeny_kernels.pooling.average import avg_pool_backward as avg_pool_backward
+from teeny_kernels.pooling.average import avg_pool_reference as avg_pool_reference
 from teeny_kernels.activation.exponential import celu as celu
 from teeny_kernels.activation.exponential import celu_backward as celu_backward
 from teeny_kernels.padding.pad import circular_pad as circular_pad
@@ -44,6 +47,9 @@ from teeny_kernels.activation.exponential import logsigmoid as logsigmoid
 from teeny_kernels.activation.exponential import logsigmoid_backward as logsigmoid_backward
 from teeny_kernels.products.matmul import matmul as matmul
 from teeny_kernels.products.matmul import matmul_backward as matmul_backward
+from teeny_kernels.pooling.maximum import max_pool as max_pool
+from teeny_kernels.pooling.maximum import max_pool_backward as max_pool_backward
+from teeny_kernels.pooling.maximum import max_pool_reference as max_pool_reference
 from teeny_kernels.activation.smooth import mish as mish
 from teeny_kernels.activation.smooth import mish_backward as mish_backward
 from teeny_kernels.optimizer.moments import nadam_step as nadam_step
@@ -104,6 +110,9 @@ __all__ = [
     "adamw_step",
     "asgd_step",
     "attention_reference",
+    "avg_pool",
+    "avg_pool_backward",
+    "avg_pool_reference",
     "celu",
     "celu_backward",
     "circular_pad",
@@ -141,6 +150,9 @@ __all__ = [
     "logsigmoid_backward",
     "matmul",
     "matmul_backward",
+    "max_pool",
+    "max_pool_backward",
+    "max_pool_reference",
     "mish",
     "mish_backward",
     "nadam_step",
