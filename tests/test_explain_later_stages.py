@@ -38,7 +38,13 @@ COMMANDS = {
     if (found := CONSOLE.search(text)) and not found[1].startswith("$ pip ")
 }
 KERNELS = {c: dict(EXAMPLE.findall(text)) for c, text in PAGES.items() if f"```py {c}\n" in text}
-TARGETS = {"E0713": Target.cuda("sm_80"), "E0715": Target.cuda("sm_80"), "E0803": Target.cpu()}
+TARGETS = {
+    "E0713": Target.cuda("sm_80"),
+    "E0715": Target.cuda("sm_80"),
+    "E0803": Target.cpu(),
+}
+# What only `teenyc --check` looks for.
+CHECKED = {"E0716"}
 # No line of a kernel is at fault.
 WITHOUT_PLACE = {"E0706", "E0707", "E0708", "E0711"}
 UNIT = """\
@@ -100,7 +106,23 @@ def run(line: str, folder: Path) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("code", KERNELS)
+@pytest.mark.parametrize("code", sorted(CHECKED))
+def test_the_kernels_of_a_page_of_checks_do_what_it_says(
+    code: str, needs_triton: None, tmp_path: Path
+) -> None:
+    command = "teenyc unit.py --check -C target-cpu=sm_90"
+    for which, status in ((code, 1), ("ok", 0)):
+        unit = _kernel(KERNELS[code][which]).unit(TRITON, TRITON_SHA)
+        (tmp_path / "unit.py").write_text(unit.render(), encoding="utf-8")
+        found, said = run(f"{command} --error-format json", tmp_path)
+        assert found == status, said
+        if status:
+            error = reported(said)
+            assert [fault.code for fault in error.diagnostics] == [code]
+            assert missing_parts(error) == []
+
+
+@pytest.mark.parametrize("code", sorted(KERNELS.keys() - CHECKED))
 def test_the_kernels_of_a_page_do_what_it_says(code: str, needs_triton: None) -> None:
     from teeny_compiler import compile_kernel
 
