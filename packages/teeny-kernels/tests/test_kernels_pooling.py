@@ -73,3 +73,11 @@ def test_given_places_lead_to_the_same_gradient() -> None:
     grad = np.random.default_rng(2).standard_normal(found.shape).astype(np.float32)
     again = tk.max_pool_backward(grad, x, 3, 2, 1)
     assert tk.max_pool_backward(grad, x, 3, 2, 1, indices=places).tolist() == again.tolist()
+
+
+@pytest.mark.parametrize("pool", [tk.global_avg_pool, tk.global_max_pool])
+@pytest.mark.parametrize("shape", [(2, 3), (2, 3, 0)])
+def test_a_global_pool_needs_elements_in_each_channel(pool: Any, shape: Any) -> None:
+    with pytest.raises(KernelError) as caught:
+        pool(np.ones(shape, np.float32))
+    assert caught.value.code == "E1202"

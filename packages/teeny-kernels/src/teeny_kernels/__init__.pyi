@@ -24,6 +24,12 @@ from teeny_kernels.attention.flash import flash_attention as flash_attention
 from teeny_kernels.attention.flash import flash_attention_backward as flash_attention_backward
 from teeny_kernels.activation.gelu import gelu as gelu
 from teeny_kernels.activation.gelu import gelu_backward as gelu_backward
+from teeny_kernels.pooling.whole import global_avg_pool as global_avg_pool
+from teeny_kernels.pooling.whole import global_avg_pool_backward as global_avg_pool_backward
+from teeny_kernels.pooling.whole import global_avg_pool_reference as global_avg_pool_reference
+from teeny_kernels.pooling.whole import global_max_pool as global_max_pool
+from teeny_kernels.pooling.whole import global_max_pool_backward as global_max_pool_backward
+from teeny_kernels.pooling.whole import global_max_pool_reference as global_max_pool_reference
 from teeny_kernels.activation.piecewise import hardshrink as hardshrink
 from teeny_kernels.activation.piecewise import hardshrink_backward as hardshrink_backward
 from teeny_kernels.activation.piecewise import hardsigmoid as hardsigmoid
@@ -127,6 +133,12 @@ __all__ = [
     "flash_attention_backward",
     "gelu",
     "gelu_backward",
+    "global_avg_pool",
+    "global_avg_pool_backward",
+    "global_avg_pool_reference",
+    "global_max_pool",
+    "global_max_pool_backward",
+    "global_max_pool_reference",
     "hardshrink",
     "hardshrink_backward",
     "hardsigmoid",
