@@ -55,9 +55,11 @@ def test_the_first_of_equal_maxima_is_chosen_and_the_last_nan() -> None:
     assert places.tolist() == [[[0, 2, 5, 6]]]
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_places_of_maxima_are_pytorchs(count: int) -> None:
-    torch = pytest.importorskip("torch")
+    import torch
+
     x = np.random.default_rng(count).integers(0, 4, (2, 3, *(9, 8, 7)[:count]))
     x = x.astype(np.float32)
     function = getattr(torch.nn.functional, f"max_pool{count}d")

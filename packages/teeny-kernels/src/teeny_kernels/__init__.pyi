@@ -105,6 +105,9 @@ from teeny_kernels.activation.piecewise import threshold as threshold
 from teeny_kernels.activation.piecewise import threshold_backward as threshold_backward
 from teeny_kernels.activation.piecewise import thresholded_relu as thresholded_relu
 from teeny_kernels.activation.piecewise import thresholded_relu_backward as thresholded_relu_backward
+from teeny_kernels.tensor.upsample import upsample_nearest2d as upsample_nearest2d
+from teeny_kernels.tensor.upsample import upsample_nearest2d_backward as upsample_nearest2d_backward
+from teeny_kernels.tensor.upsample import upsample_nearest2d_reference as upsample_nearest2d_reference
 
 __version__: str
 __all__ = [
@@ -214,4 +217,7 @@ __all__ = [
     "threshold_backward",
     "thresholded_relu",
     "thresholded_relu_backward",
+    "upsample_nearest2d",
+    "upsample_nearest2d_backward",
+    "upsample_nearest2d_reference",
 ]

@@ -106,4 +106,7 @@ HOMES = {
     "threshold_backward": "activation.piecewise",
     "thresholded_relu": "activation.piecewise",
     "thresholded_relu_backward": "activation.piecewise",
+    "upsample_nearest2d": "tensor.upsample",
+    "upsample_nearest2d_backward": "tensor.upsample",
+    "upsample_nearest2d_reference": "tensor.upsample",
 }

@@ -1,0 +1,1 @@
+"""Operations that move elements: the layout of channels, images made larger."""
