@@ -46,6 +46,7 @@ def torch() -> Iterator[Any]:
     found.set_default_dtype(before)
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize(("name", "kind", "states", "options", "counted"), OPTIMIZERS)
 def test_three_steps_equal_those_of_torch_optim(
     name: str,

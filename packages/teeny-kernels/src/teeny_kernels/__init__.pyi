@@ -10,6 +10,8 @@ from teeny_kernels.attention.flash import attention_reference as attention_refer
 from teeny_kernels.pooling.average import avg_pool as avg_pool
 from teeny_kernels.pooling.average import avg_pool_backward as avg_pool_backward
 from teeny_kernels.pooling.average import avg_pool_reference as avg_pool_reference
+from teeny_kernels.norm.channel import batch_norm as batch_norm
+from teeny_kernels.norm.channel import batch_norm_backward as batch_norm_backward
 from teeny_kernels.activation.exponential import celu as celu
 from teeny_kernels.activation.exponential import celu_backward as celu_backward
 from teeny_kernels.padding.pad import circular_pad as circular_pad
@@ -30,6 +32,8 @@ from teeny_kernels.pooling.whole import global_avg_pool_reference as global_avg_
 from teeny_kernels.pooling.whole import global_max_pool as global_max_pool
 from teeny_kernels.pooling.whole import global_max_pool_backward as global_max_pool_backward
 from teeny_kernels.pooling.whole import global_max_pool_reference as global_max_pool_reference
+from teeny_kernels.norm.channel import group_norm as group_norm
+from teeny_kernels.norm.channel import group_norm_backward as group_norm_backward
 from teeny_kernels.activation.piecewise import hardshrink as hardshrink
 from teeny_kernels.activation.piecewise import hardshrink_backward as hardshrink_backward
 from teeny_kernels.activation.piecewise import hardsigmoid as hardsigmoid
@@ -38,6 +42,8 @@ from teeny_kernels.activation.piecewise import hardswish as hardswish
 from teeny_kernels.activation.piecewise import hardswish_backward as hardswish_backward
 from teeny_kernels.activation.piecewise import hardtanh as hardtanh
 from teeny_kernels.activation.piecewise import hardtanh_backward as hardtanh_backward
+from teeny_kernels.norm.channel import instance_norm as instance_norm
+from teeny_kernels.norm.channel import instance_norm_backward as instance_norm_backward
 from teeny_kernels.norm.layer import layer_norm as layer_norm
 from teeny_kernels.norm.layer import layer_norm_backward as layer_norm_backward
 from teeny_kernels.norm.layer import layer_norm_reference as layer_norm_reference
@@ -122,6 +128,8 @@ __all__ = [
     "avg_pool",
     "avg_pool_backward",
     "avg_pool_reference",
+    "batch_norm",
+    "batch_norm_backward",
     "celu",
     "celu_backward",
     "circular_pad",
@@ -142,6 +150,8 @@ __all__ = [
     "global_max_pool",
     "global_max_pool_backward",
     "global_max_pool_reference",
+    "group_norm",
+    "group_norm_backward",
     "hardshrink",
     "hardshrink_backward",
     "hardsigmoid",
@@ -150,6 +160,8 @@ __all__ = [
     "hardswish_backward",
     "hardtanh",
     "hardtanh_backward",
+    "instance_norm",
+    "instance_norm_backward",
     "layer_norm",
     "layer_norm_backward",
     "layer_norm_reference",
