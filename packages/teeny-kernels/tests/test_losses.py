@@ -112,3 +112,75 @@ def test_a_gradient_has_the_shape_of_the_loss() -> None:
         k.cross_entropy_backward(ONE, LOGITS, TARGET, reduction="none")
     with pytest.raises(KernelError, match="E1202"):
         k.nll_loss_backward(np.ones(3, np.float32), LOGITS, TARGET)
+
+
+@pytest.mark.parametrize("name", ["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"])
+def test_the_mean_of_nothing_is_nan(name: str) -> None:
+    nothing = np.zeros((0, 3), np.float32)
+    assert np.isnan(getattr(k, name)(nothing, nothing))
+    assert getattr(k, name)(nothing, nothing, "sum") == 0
+    assert getattr(k, f"{name}_backward")(ONE, nothing, nothing).shape == (0, 3)
+
+
+def test_a_large_sum_walks_over_many_blocks() -> None:
+    x = np.ones(1056 * 4096 * 2 + 5, np.float32)
+    assert k.l1_loss(x, 0 * x, "sum") == np.float32(x.size)
+    assert k.l1_loss(x, 0 * x) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "arguments"),
+    [
+        ("E1202", "mse_loss", (LOGITS, LOGITS[:2])),
+        ("E1203", "mse_loss", (LOGITS, LOGITS.astype(np.float64))),
+        ("E1204", "mse_loss", (LOGITS, LOGITS, "batchmean")),
+        ("E1204", "smooth_l1_loss", (LOGITS, LOGITS, "mean", -1.0)),
+        ("E1204", "huber_loss", (LOGITS, LOGITS, "mean", 0.0)),
+    ],
+)
+def test_a_loss_of_elements_refuses_what_does_not_fit(code: str, name: str, arguments: Any) -> None:
+    with pytest.raises(KernelError, match=code):
+        getattr(k, name)(*arguments)
+
+
+def test_probabilities_of_exactly_0_and_1_have_finite_losses_and_gradients() -> None:
+    x = np.array([0, 1, 0, 1], np.float32)
+    y = np.array([0, 1, 1, 0], np.float32)
+    assert k.binary_cross_entropy(x, y, reduction="none").tolist() == [0, 0, 100, 100]
+    grad = k.binary_cross_entropy_backward(ONE, x, y, reduction="sum")
+    np.testing.assert_allclose(grad, [0, 0, -1e12, 1e12])
+
+
+def test_a_kl_target_of_0_counts_nothing() -> None:
+    zero = np.zeros(3, np.float32)
+    assert k.kl_div(LOGITS[0], zero, "sum") == 0
+
+
+def test_weights_of_binary_cross_entropy_broadcast() -> None:
+    x, y = LOGITS, (LOGITS > 1).astype(np.float32)
+    weight = np.array([1, 2, 3], np.float32)
+    for name in ("binary_cross_entropy_with_logits", "binary_cross_entropy"):
+        loss = getattr(k, name)
+        own = x if name.endswith("logits") else np.full_like(x, 0.25)
+        plain = loss(own, y, reduction="none")
+        np.testing.assert_allclose(loss(own, y, weight, "none"), plain * weight, rtol=1e-6)
+    with pytest.raises(KernelError, match="E1202"):
+        k.binary_cross_entropy(x, y, np.ones(2, np.float32))
+    with pytest.raises(KernelError, match="E1202"):
+        k.binary_cross_entropy(x[:1], y[:1], weight[:, None])
+
+
+def test_logits_far_out_do_not_overflow() -> None:
+    x = np.array([1000, -1000], np.float32)
+    y = np.array([0, 1], np.float32)
+    assert k.binary_cross_entropy_with_logits(x, y, reduction="none").tolist() == [1000, 1000]
+    assert k.soft_margin_loss(-x, np.array([1, -1], np.float32), "none").tolist() == [1000, 1000]
+
+
+def test_a_variance_below_eps_is_eps() -> None:
+    x, y = np.ones(2, np.float32), np.zeros(2, np.float32)
+    var = np.array([0.0, 0.01], np.float32)
+    found = k.gaussian_nll_loss(x, y, var, eps=0.5, reduction="none")
+    np.testing.assert_allclose(found, 0.5 * (np.log(0.5) + 2), rtol=1e-6)
+    with pytest.raises(KernelError, match="E1204"):
+        k.gaussian_nll_loss(x, y, var, eps=0.0)

@@ -12,6 +12,10 @@ from teeny_kernels.pooling.average import avg_pool_backward as avg_pool_backward
 from teeny_kernels.pooling.average import avg_pool_reference as avg_pool_reference
 from teeny_kernels.norm.channel import batch_norm as batch_norm
 from teeny_kernels.norm.channel import batch_norm_backward as batch_norm_backward
+from teeny_kernels.loss.probability import binary_cross_entropy as binary_cross_entropy
+from teeny_kernels.loss.probability import binary_cross_entropy_backward as binary_cross_entropy_backward
+from teeny_kernels.loss.probability import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
+from teeny_kernels.loss.probability import binary_cross_entropy_with_logits_backward as binary_cross_entropy_with_logits_backward
 from teeny_kernels.activation.exponential import celu as celu
 from teeny_kernels.activation.exponential import celu_backward as celu_backward
 from teeny_kernels.padding.pad import circular_pad as circular_pad
@@ -24,6 +28,8 @@ from teeny_kernels.activation.exponential import elu as elu
 from teeny_kernels.activation.exponential import elu_backward as elu_backward
 from teeny_kernels.attention.flash import flash_attention as flash_attention
 from teeny_kernels.attention.flash import flash_attention_backward as flash_attention_backward
+from teeny_kernels.loss.probability import gaussian_nll_loss as gaussian_nll_loss
+from teeny_kernels.loss.probability import gaussian_nll_loss_backward as gaussian_nll_loss_backward
 from teeny_kernels.activation.gelu import gelu as gelu
 from teeny_kernels.activation.gelu import gelu_backward as gelu_backward
 from teeny_kernels.pooling.whole import global_avg_pool as global_avg_pool
@@ -42,8 +48,16 @@ from teeny_kernels.activation.piecewise import hardswish as hardswish
 from teeny_kernels.activation.piecewise import hardswish_backward as hardswish_backward
 from teeny_kernels.activation.piecewise import hardtanh as hardtanh
 from teeny_kernels.activation.piecewise import hardtanh_backward as hardtanh_backward
+from teeny_kernels.loss.margin import hinge_embedding_loss as hinge_embedding_loss
+from teeny_kernels.loss.margin import hinge_embedding_loss_backward as hinge_embedding_loss_backward
+from teeny_kernels.loss.distance import huber_loss as huber_loss
+from teeny_kernels.loss.distance import huber_loss_backward as huber_loss_backward
 from teeny_kernels.norm.channel import instance_norm as instance_norm
 from teeny_kernels.norm.channel import instance_norm_backward as instance_norm_backward
+from teeny_kernels.loss.probability import kl_div as kl_div
+from teeny_kernels.loss.probability import kl_div_backward as kl_div_backward
+from teeny_kernels.loss.distance import l1_loss as l1_loss
+from teeny_kernels.loss.distance import l1_loss_backward as l1_loss_backward
 from teeny_kernels.norm.layer import layer_norm as layer_norm
 from teeny_kernels.norm.layer import layer_norm_backward as layer_norm_backward
 from teeny_kernels.norm.layer import layer_norm_reference as layer_norm_reference
@@ -57,6 +71,8 @@ from teeny_kernels.activation.softmax import log_softmax_backward as log_softmax
 from teeny_kernels.activation.softmax import log_softmax_reference as log_softmax_reference
 from teeny_kernels.activation.exponential import logsigmoid as logsigmoid
 from teeny_kernels.activation.exponential import logsigmoid_backward as logsigmoid_backward
+from teeny_kernels.loss.margin import margin_ranking_loss as margin_ranking_loss
+from teeny_kernels.loss.margin import margin_ranking_loss_backward as margin_ranking_loss_backward
 from teeny_kernels.products.matmul import matmul as matmul
 from teeny_kernels.products.matmul import matmul_backward as matmul_backward
 from teeny_kernels.pooling.maximum import max_pool as max_pool
@@ -64,11 +80,15 @@ from teeny_kernels.pooling.maximum import max_pool_backward as max_pool_backward
 from teeny_kernels.pooling.maximum import max_pool_reference as max_pool_reference
 from teeny_kernels.activation.smooth import mish as mish
 from teeny_kernels.activation.smooth import mish_backward as mish_backward
+from teeny_kernels.loss.distance import mse_loss as mse_loss
+from teeny_kernels.loss.distance import mse_loss_backward as mse_loss_backward
 from teeny_kernels.optimizer.moments import nadam_step as nadam_step
 from teeny_kernels.loss.classes import nll_loss as nll_loss
 from teeny_kernels.loss.classes import nll_loss_backward as nll_loss_backward
 from teeny_kernels.padding.pad import pad as pad
 from teeny_kernels.padding.pad import pad_backward as pad_backward
+from teeny_kernels.loss.probability import poisson_nll_loss as poisson_nll_loss
+from teeny_kernels.loss.probability import poisson_nll_loss_backward as poisson_nll_loss_backward
 from teeny_kernels.optimizer.moments import radam_step as radam_step
 from teeny_kernels.padding.pad import reflection_pad as reflection_pad
 from teeny_kernels.padding.pad import reflection_pad_backward as reflection_pad_backward
@@ -92,6 +112,10 @@ from teeny_kernels.activation.smooth import sigmoid as sigmoid
 from teeny_kernels.activation.smooth import sigmoid_backward as sigmoid_backward
 from teeny_kernels.activation.smooth import silu as silu
 from teeny_kernels.activation.smooth import silu_backward as silu_backward
+from teeny_kernels.loss.distance import smooth_l1_loss as smooth_l1_loss
+from teeny_kernels.loss.distance import smooth_l1_loss_backward as smooth_l1_loss_backward
+from teeny_kernels.loss.margin import soft_margin_loss as soft_margin_loss
+from teeny_kernels.loss.margin import soft_margin_loss_backward as soft_margin_loss_backward
 from teeny_kernels.activation.softmax import softmax as softmax
 from teeny_kernels.activation.softmax import softmax_backward as softmax_backward
 from teeny_kernels.activation.softmax import softmax_reference as softmax_reference
@@ -130,6 +154,10 @@ __all__ = [
     "avg_pool_reference",
     "batch_norm",
     "batch_norm_backward",
+    "binary_cross_entropy",
+    "binary_cross_entropy_backward",
+    "binary_cross_entropy_with_logits",
+    "binary_cross_entropy_with_logits_backward",
     "celu",
     "celu_backward",
     "circular_pad",
@@ -142,6 +170,8 @@ __all__ = [
     "elu_backward",
     "flash_attention",
     "flash_attention_backward",
+    "gaussian_nll_loss",
+    "gaussian_nll_loss_backward",
     "gelu",
     "gelu_backward",
     "global_avg_pool",
@@ -160,8 +190,16 @@ __all__ = [
     "hardswish_backward",
     "hardtanh",
     "hardtanh_backward",
+    "hinge_embedding_loss",
+    "hinge_embedding_loss_backward",
+    "huber_loss",
+    "huber_loss_backward",
     "instance_norm",
     "instance_norm_backward",
+    "kl_div",
+    "kl_div_backward",
+    "l1_loss",
+    "l1_loss_backward",
     "layer_norm",
     "layer_norm_backward",
     "layer_norm_reference",
@@ -175,6 +213,8 @@ __all__ = [
     "log_softmax_reference",
     "logsigmoid",
     "logsigmoid_backward",
+    "margin_ranking_loss",
+    "margin_ranking_loss_backward",
     "matmul",
     "matmul_backward",
     "max_pool",
@@ -182,11 +222,15 @@ __all__ = [
     "max_pool_reference",
     "mish",
     "mish_backward",
+    "mse_loss",
+    "mse_loss_backward",
     "nadam_step",
     "nll_loss",
     "nll_loss_backward",
     "pad",
     "pad_backward",
+    "poisson_nll_loss",
+    "poisson_nll_loss_backward",
     "radam_step",
     "reflection_pad",
     "reflection_pad_backward",
@@ -210,6 +254,10 @@ __all__ = [
     "sigmoid_backward",
     "silu",
     "silu_backward",
+    "smooth_l1_loss",
+    "smooth_l1_loss_backward",
+    "soft_margin_loss",
+    "soft_margin_loss_backward",
     "softmax",
     "softmax_backward",
     "softmax_reference",
