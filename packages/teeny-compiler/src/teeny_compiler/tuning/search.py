@@ -16,6 +16,7 @@ from teeny_compiler.tuning.heuristics import arguments_of
 from teeny_compiler.tuning.result import Tuning, choose
 from teeny_compiler.tuning.store import FAILED, LEFT, MEASURED, SLOW, WRONG, Row, Scope, Store
 from teeny_compiler.tuning.trial import Trials
+from teeny_macros import devices
 from teeny_macros.diagnostics import CompileError, LaunchError, TeenyError
 
 if TYPE_CHECKING:
@@ -184,8 +185,10 @@ class _Search:
         """Compile side by side; a GPU's driver works on each as soon as it is there."""
         from concurrent.futures import ThreadPoolExecutor
 
-        pairs = [(self.candidates[c].instance, self.candidates[c].device.target) for c in configs]
-        by_identity = {self.candidates[c].instance.id: self.candidates[c] for c in configs}
+        found = self._bundled(configs)
+        rest = [config for config in configs if config not in found]
+        pairs = [(self.candidates[c].instance, self.candidates[c].device.target) for c in rest]
+        by_identity = {self.candidates[c].instance.id: self.candidates[c] for c in rest}
         with ThreadPoolExecutor(_LOADERS, thread_name_prefix="teeny-load") as loaders:
 
             def load(identity: str, target: Target, artifact: Artifact) -> None:
@@ -200,7 +203,22 @@ class _Search:
                 progress=self.settings.progress is True,
                 done=load,
             )
-        return dict(zip(configs, made, strict=True))
+        both = {**found, **dict(zip(rest, made, strict=True))}
+        return {config: both[config] for config in configs}
+
+    def _bundled(self, configs: Sequence[Config]) -> dict[Config, Artifact | TeenyError]:
+        """What bundles have, or refuse because they are sealed."""
+        found: dict[Config, Artifact | TeenyError] = {}
+        for config in configs:
+            candidate = self.candidates[config]
+            try:
+                artifact = devices.bundled(candidate.instance, candidate.device)
+            except TeenyError as error:
+                found[config] = error
+                continue
+            if artifact is not None:
+                found[config] = artifact
+        return found
 
     def _loaded(self, candidate: Candidate, made: Artifact | TeenyError) -> Any:
         """The program of a config. Raises what compiling or loading it did."""
