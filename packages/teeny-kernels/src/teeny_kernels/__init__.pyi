@@ -1,11 +1,27 @@
 # The public functions, for type checkers. Written by genindex.py.
 
+from teeny_kernels.elementwise.rounding import abs as abs
+from teeny_kernels.elementwise.rounding import abs_backward as abs_backward
+from teeny_kernels.elementwise.trigonometry import acos as acos
+from teeny_kernels.elementwise.trigonometry import acos_backward as acos_backward
+from teeny_kernels.elementwise.hyperbolic import acosh as acosh
+from teeny_kernels.elementwise.hyperbolic import acosh_backward as acosh_backward
 from teeny_kernels.optimizer.squares import adadelta_step as adadelta_step
 from teeny_kernels.optimizer.squares import adagrad_step as adagrad_step
 from teeny_kernels.optimizer.moments import adam_step as adam_step
 from teeny_kernels.optimizer.moments import adamax_step as adamax_step
 from teeny_kernels.optimizer.moments import adamw_step as adamw_step
+from teeny_kernels.elementwise.arithmetic import add as add
+from teeny_kernels.elementwise.arithmetic import add_backward as add_backward
 from teeny_kernels.optimizer.descent import asgd_step as asgd_step
+from teeny_kernels.elementwise.trigonometry import asin as asin
+from teeny_kernels.elementwise.trigonometry import asin_backward as asin_backward
+from teeny_kernels.elementwise.hyperbolic import asinh as asinh
+from teeny_kernels.elementwise.hyperbolic import asinh_backward as asinh_backward
+from teeny_kernels.elementwise.trigonometry import atan as atan
+from teeny_kernels.elementwise.trigonometry import atan_backward as atan_backward
+from teeny_kernels.elementwise.hyperbolic import atanh as atanh
+from teeny_kernels.elementwise.hyperbolic import atanh_backward as atanh_backward
 from teeny_kernels.attention.flash import attention_reference as attention_reference
 from teeny_kernels.pooling.average import avg_pool as avg_pool
 from teeny_kernels.pooling.average import avg_pool_backward as avg_pool_backward
@@ -16,18 +32,41 @@ from teeny_kernels.loss.probability import binary_cross_entropy as binary_cross_
 from teeny_kernels.loss.probability import binary_cross_entropy_backward as binary_cross_entropy_backward
 from teeny_kernels.loss.probability import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
 from teeny_kernels.loss.probability import binary_cross_entropy_with_logits_backward as binary_cross_entropy_with_logits_backward
+from teeny_kernels.elementwise.rounding import ceil as ceil
+from teeny_kernels.elementwise.rounding import ceil_backward as ceil_backward
 from teeny_kernels.activation.exponential import celu as celu
 from teeny_kernels.activation.exponential import celu_backward as celu_backward
 from teeny_kernels.padding.pad import circular_pad as circular_pad
 from teeny_kernels.padding.pad import circular_pad_backward as circular_pad_backward
+from teeny_kernels.elementwise.clip import clip as clip
+from teeny_kernels.elementwise.clip import clip_backward as clip_backward
 from teeny_kernels.padding.pad import constant_pad as constant_pad
 from teeny_kernels.padding.pad import constant_pad_backward as constant_pad_backward
+from teeny_kernels.elementwise.trigonometry import cos as cos
+from teeny_kernels.elementwise.trigonometry import cos_backward as cos_backward
+from teeny_kernels.elementwise.hyperbolic import cosh as cosh
+from teeny_kernels.elementwise.hyperbolic import cosh_backward as cosh_backward
 from teeny_kernels.loss.classes import cross_entropy as cross_entropy
 from teeny_kernels.loss.classes import cross_entropy_backward as cross_entropy_backward
+from teeny_kernels.elementwise.arithmetic import div as div
+from teeny_kernels.elementwise.arithmetic import div_backward as div_backward
+from teeny_kernels.elementwise.several import elementwise_mean as elementwise_mean
+from teeny_kernels.elementwise.several import elementwise_mean_backward as elementwise_mean_backward
+from teeny_kernels.elementwise.several import elementwise_sum as elementwise_sum
+from teeny_kernels.elementwise.several import elementwise_sum_backward as elementwise_sum_backward
 from teeny_kernels.activation.exponential import elu as elu
 from teeny_kernels.activation.exponential import elu_backward as elu_backward
+from teeny_kernels.elementwise.comparison import equal as equal
+from teeny_kernels.elementwise.powers import erf as erf
+from teeny_kernels.elementwise.powers import erf_backward as erf_backward
+from teeny_kernels.elementwise.powers import exp as exp
+from teeny_kernels.elementwise.powers import exp_backward as exp_backward
 from teeny_kernels.attention.flash import flash_attention as flash_attention
 from teeny_kernels.attention.flash import flash_attention_backward as flash_attention_backward
+from teeny_kernels.elementwise.rounding import floor as floor
+from teeny_kernels.elementwise.rounding import floor_backward as floor_backward
+from teeny_kernels.elementwise.arithmetic import fmod as fmod
+from teeny_kernels.elementwise.arithmetic import fmod_backward as fmod_backward
 from teeny_kernels.loss.probability import gaussian_nll_loss as gaussian_nll_loss
 from teeny_kernels.loss.probability import gaussian_nll_loss_backward as gaussian_nll_loss_backward
 from teeny_kernels.activation.gelu import gelu as gelu
@@ -38,6 +77,8 @@ from teeny_kernels.pooling.whole import global_avg_pool_reference as global_avg_
 from teeny_kernels.pooling.whole import global_max_pool as global_max_pool
 from teeny_kernels.pooling.whole import global_max_pool_backward as global_max_pool_backward
 from teeny_kernels.pooling.whole import global_max_pool_reference as global_max_pool_reference
+from teeny_kernels.elementwise.comparison import greater as greater
+from teeny_kernels.elementwise.comparison import greater_equal as greater_equal
 from teeny_kernels.norm.channel import group_norm as group_norm
 from teeny_kernels.norm.channel import group_norm_backward as group_norm_backward
 from teeny_kernels.activation.piecewise import hardshrink as hardshrink
@@ -54,6 +95,7 @@ from teeny_kernels.loss.distance import huber_loss as huber_loss
 from teeny_kernels.loss.distance import huber_loss_backward as huber_loss_backward
 from teeny_kernels.norm.channel import instance_norm as instance_norm
 from teeny_kernels.norm.channel import instance_norm_backward as instance_norm_backward
+from teeny_kernels.elementwise.rounding import isnan as isnan
 from teeny_kernels.loss.probability import kl_div as kl_div
 from teeny_kernels.loss.probability import kl_div_backward as kl_div_backward
 from teeny_kernels.loss.distance import l1_loss as l1_loss
@@ -63,9 +105,13 @@ from teeny_kernels.norm.layer import layer_norm_backward as layer_norm_backward
 from teeny_kernels.norm.layer import layer_norm_reference as layer_norm_reference
 from teeny_kernels.activation.piecewise import leaky_relu as leaky_relu
 from teeny_kernels.activation.piecewise import leaky_relu_backward as leaky_relu_backward
+from teeny_kernels.elementwise.comparison import less as less
+from teeny_kernels.elementwise.comparison import less_equal as less_equal
 from teeny_kernels.products.matmul import linear as linear
 from teeny_kernels.products.matmul import linear_backward as linear_backward
 from teeny_kernels.optimizer.descent import lion_step as lion_step
+from teeny_kernels.elementwise.powers import log as log
+from teeny_kernels.elementwise.powers import log_backward as log_backward
 from teeny_kernels.activation.softmax import log_softmax as log_softmax
 from teeny_kernels.activation.softmax import log_softmax_backward as log_softmax_backward
 from teeny_kernels.activation.softmax import log_softmax_reference as log_softmax_reference
@@ -78,18 +124,50 @@ from teeny_kernels.products.matmul import matmul_backward as matmul_backward
 from teeny_kernels.pooling.maximum import max_pool as max_pool
 from teeny_kernels.pooling.maximum import max_pool_backward as max_pool_backward
 from teeny_kernels.pooling.maximum import max_pool_reference as max_pool_reference
+from teeny_kernels.elementwise.comparison import maximum as maximum
+from teeny_kernels.elementwise.comparison import maximum_backward as maximum_backward
+from teeny_kernels.elementwise.comparison import minimum as minimum
+from teeny_kernels.elementwise.comparison import minimum_backward as minimum_backward
 from teeny_kernels.activation.smooth import mish as mish
 from teeny_kernels.activation.smooth import mish_backward as mish_backward
 from teeny_kernels.loss.distance import mse_loss as mse_loss
 from teeny_kernels.loss.distance import mse_loss_backward as mse_loss_backward
+from teeny_kernels.elementwise.arithmetic import mul as mul
+from teeny_kernels.elementwise.arithmetic import mul_backward as mul_backward
 from teeny_kernels.optimizer.moments import nadam_step as nadam_step
+from teeny_kernels.elementwise.rounding import neg as neg
+from teeny_kernels.elementwise.rounding import neg_backward as neg_backward
 from teeny_kernels.loss.classes import nll_loss as nll_loss
 from teeny_kernels.loss.classes import nll_loss_backward as nll_loss_backward
 from teeny_kernels.padding.pad import pad as pad
 from teeny_kernels.padding.pad import pad_backward as pad_backward
 from teeny_kernels.loss.probability import poisson_nll_loss as poisson_nll_loss
 from teeny_kernels.loss.probability import poisson_nll_loss_backward as poisson_nll_loss_backward
+from teeny_kernels.elementwise.arithmetic import pow as pow
+from teeny_kernels.elementwise.arithmetic import pow_backward as pow_backward
 from teeny_kernels.optimizer.moments import radam_step as radam_step
+from teeny_kernels.elementwise.powers import reciprocal as reciprocal
+from teeny_kernels.elementwise.powers import reciprocal_backward as reciprocal_backward
+from teeny_kernels.reduce.squares import reduce_l1 as reduce_l1
+from teeny_kernels.reduce.squares import reduce_l1_backward as reduce_l1_backward
+from teeny_kernels.reduce.squares import reduce_l2 as reduce_l2
+from teeny_kernels.reduce.squares import reduce_l2_backward as reduce_l2_backward
+from teeny_kernels.reduce.sums import reduce_log_sum as reduce_log_sum
+from teeny_kernels.reduce.sums import reduce_log_sum_backward as reduce_log_sum_backward
+from teeny_kernels.reduce.logsumexp import reduce_log_sum_exp as reduce_log_sum_exp
+from teeny_kernels.reduce.logsumexp import reduce_log_sum_exp_backward as reduce_log_sum_exp_backward
+from teeny_kernels.reduce.extremes import reduce_max as reduce_max
+from teeny_kernels.reduce.extremes import reduce_max_backward as reduce_max_backward
+from teeny_kernels.reduce.sums import reduce_mean as reduce_mean
+from teeny_kernels.reduce.sums import reduce_mean_backward as reduce_mean_backward
+from teeny_kernels.reduce.extremes import reduce_min as reduce_min
+from teeny_kernels.reduce.extremes import reduce_min_backward as reduce_min_backward
+from teeny_kernels.reduce.extremes import reduce_prod as reduce_prod
+from teeny_kernels.reduce.extremes import reduce_prod_backward as reduce_prod_backward
+from teeny_kernels.reduce.sums import reduce_sum as reduce_sum
+from teeny_kernels.reduce.sums import reduce_sum_backward as reduce_sum_backward
+from teeny_kernels.reduce.squares import reduce_sum_square as reduce_sum_square
+from teeny_kernels.reduce.squares import reduce_sum_square_backward as reduce_sum_square_backward
 from teeny_kernels.padding.pad import reflection_pad as reflection_pad
 from teeny_kernels.padding.pad import reflection_pad_backward as reflection_pad_backward
 from teeny_kernels.activation.piecewise import relu as relu
@@ -110,8 +188,14 @@ from teeny_kernels.activation.piecewise import shrink as shrink
 from teeny_kernels.activation.piecewise import shrink_backward as shrink_backward
 from teeny_kernels.activation.smooth import sigmoid as sigmoid
 from teeny_kernels.activation.smooth import sigmoid_backward as sigmoid_backward
+from teeny_kernels.elementwise.rounding import sign as sign
+from teeny_kernels.elementwise.rounding import sign_backward as sign_backward
 from teeny_kernels.activation.smooth import silu as silu
 from teeny_kernels.activation.smooth import silu_backward as silu_backward
+from teeny_kernels.elementwise.trigonometry import sin as sin
+from teeny_kernels.elementwise.trigonometry import sin_backward as sin_backward
+from teeny_kernels.elementwise.hyperbolic import sinh as sinh
+from teeny_kernels.elementwise.hyperbolic import sinh_backward as sinh_backward
 from teeny_kernels.loss.distance import smooth_l1_loss as smooth_l1_loss
 from teeny_kernels.loss.distance import smooth_l1_loss_backward as smooth_l1_loss_backward
 from teeny_kernels.loss.margin import soft_margin_loss as soft_margin_loss
@@ -125,8 +209,16 @@ from teeny_kernels.activation.piecewise import softshrink as softshrink
 from teeny_kernels.activation.piecewise import softshrink_backward as softshrink_backward
 from teeny_kernels.activation.smooth import softsign as softsign
 from teeny_kernels.activation.smooth import softsign_backward as softsign_backward
+from teeny_kernels.elementwise.powers import sqrt as sqrt
+from teeny_kernels.elementwise.powers import sqrt_backward as sqrt_backward
+from teeny_kernels.elementwise.arithmetic import sub as sub
+from teeny_kernels.elementwise.arithmetic import sub_backward as sub_backward
+from teeny_kernels.reduce.sums import sum_to as sum_to
+from teeny_kernels.reduce.sums import sum_to_backward as sum_to_backward
 from teeny_kernels.activation.smooth import swish as swish
 from teeny_kernels.activation.smooth import swish_backward as swish_backward
+from teeny_kernels.elementwise.trigonometry import tan as tan
+from teeny_kernels.elementwise.trigonometry import tan_backward as tan_backward
 from teeny_kernels.activation.smooth import tanh as tanh
 from teeny_kernels.activation.smooth import tanh_backward as tanh_backward
 from teeny_kernels.activation.smooth import tanhshrink as tanhshrink
@@ -138,16 +230,34 @@ from teeny_kernels.activation.piecewise import thresholded_relu_backward as thre
 from teeny_kernels.tensor.upsample import upsample_nearest2d as upsample_nearest2d
 from teeny_kernels.tensor.upsample import upsample_nearest2d_backward as upsample_nearest2d_backward
 from teeny_kernels.tensor.upsample import upsample_nearest2d_reference as upsample_nearest2d_reference
+from teeny_kernels.elementwise.several import where as where
+from teeny_kernels.elementwise.several import where_backward as where_backward
 
 __version__: str
 __all__ = [
     "__version__",
+    "abs",
+    "abs_backward",
+    "acos",
+    "acos_backward",
+    "acosh",
+    "acosh_backward",
     "adadelta_step",
     "adagrad_step",
     "adam_step",
     "adamax_step",
     "adamw_step",
+    "add",
+    "add_backward",
     "asgd_step",
+    "asin",
+    "asin_backward",
+    "asinh",
+    "asinh_backward",
+    "atan",
+    "atan_backward",
+    "atanh",
+    "atanh_backward",
     "attention_reference",
     "avg_pool",
     "avg_pool_backward",
@@ -158,18 +268,41 @@ __all__ = [
     "binary_cross_entropy_backward",
     "binary_cross_entropy_with_logits",
     "binary_cross_entropy_with_logits_backward",
+    "ceil",
+    "ceil_backward",
     "celu",
     "celu_backward",
     "circular_pad",
     "circular_pad_backward",
+    "clip",
+    "clip_backward",
     "constant_pad",
     "constant_pad_backward",
+    "cos",
+    "cos_backward",
+    "cosh",
+    "cosh_backward",
     "cross_entropy",
     "cross_entropy_backward",
+    "div",
+    "div_backward",
+    "elementwise_mean",
+    "elementwise_mean_backward",
+    "elementwise_sum",
+    "elementwise_sum_backward",
     "elu",
     "elu_backward",
+    "equal",
+    "erf",
+    "erf_backward",
+    "exp",
+    "exp_backward",
     "flash_attention",
     "flash_attention_backward",
+    "floor",
+    "floor_backward",
+    "fmod",
+    "fmod_backward",
     "gaussian_nll_loss",
     "gaussian_nll_loss_backward",
     "gelu",
@@ -180,6 +313,8 @@ __all__ = [
     "global_max_pool",
     "global_max_pool_backward",
     "global_max_pool_reference",
+    "greater",
+    "greater_equal",
     "group_norm",
     "group_norm_backward",
     "hardshrink",
@@ -196,6 +331,7 @@ __all__ = [
     "huber_loss_backward",
     "instance_norm",
     "instance_norm_backward",
+    "isnan",
     "kl_div",
     "kl_div_backward",
     "l1_loss",
@@ -205,9 +341,13 @@ __all__ = [
     "layer_norm_reference",
     "leaky_relu",
     "leaky_relu_backward",
+    "less",
+    "less_equal",
     "linear",
     "linear_backward",
     "lion_step",
+    "log",
+    "log_backward",
     "log_softmax",
     "log_softmax_backward",
     "log_softmax_reference",
@@ -220,18 +360,50 @@ __all__ = [
     "max_pool",
     "max_pool_backward",
     "max_pool_reference",
+    "maximum",
+    "maximum_backward",
+    "minimum",
+    "minimum_backward",
     "mish",
     "mish_backward",
     "mse_loss",
     "mse_loss_backward",
+    "mul",
+    "mul_backward",
     "nadam_step",
+    "neg",
+    "neg_backward",
     "nll_loss",
     "nll_loss_backward",
     "pad",
     "pad_backward",
     "poisson_nll_loss",
     "poisson_nll_loss_backward",
+    "pow",
+    "pow_backward",
     "radam_step",
+    "reciprocal",
+    "reciprocal_backward",
+    "reduce_l1",
+    "reduce_l1_backward",
+    "reduce_l2",
+    "reduce_l2_backward",
+    "reduce_log_sum",
+    "reduce_log_sum_backward",
+    "reduce_log_sum_exp",
+    "reduce_log_sum_exp_backward",
+    "reduce_max",
+    "reduce_max_backward",
+    "reduce_mean",
+    "reduce_mean_backward",
+    "reduce_min",
+    "reduce_min_backward",
+    "reduce_prod",
+    "reduce_prod_backward",
+    "reduce_sum",
+    "reduce_sum_backward",
+    "reduce_sum_square",
+    "reduce_sum_square_backward",
     "reflection_pad",
     "reflection_pad_backward",
     "relu",
@@ -252,8 +424,14 @@ __all__ = [
     "shrink_backward",
     "sigmoid",
     "sigmoid_backward",
+    "sign",
+    "sign_backward",
     "silu",
     "silu_backward",
+    "sin",
+    "sin_backward",
+    "sinh",
+    "sinh_backward",
     "smooth_l1_loss",
     "smooth_l1_loss_backward",
     "soft_margin_loss",
@@ -267,8 +445,16 @@ __all__ = [
     "softshrink_backward",
     "softsign",
     "softsign_backward",
+    "sqrt",
+    "sqrt_backward",
+    "sub",
+    "sub_backward",
+    "sum_to",
+    "sum_to_backward",
     "swish",
     "swish_backward",
+    "tan",
+    "tan_backward",
     "tanh",
     "tanh_backward",
     "tanhshrink",
@@ -280,4 +466,6 @@ __all__ = [
     "upsample_nearest2d",
     "upsample_nearest2d_backward",
     "upsample_nearest2d_reference",
+    "where",
+    "where_backward",
 ]

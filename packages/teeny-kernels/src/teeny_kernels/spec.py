@@ -28,8 +28,9 @@ class Case(NamedTuple):
     """One set of inputs: the shape of each array, options, and which values the arrays hold.
 
     `values` is the name of a filling: `normal`, `special` (with NaN, infinities, signed zeros,
-    subnormals), `ties` (few distinct values), `shifted` (a large mean), `positive`, `unit` (within
-    (-1, 1)), `probability` (within (0, 1)), `sign` (1 and -1).
+    subnormals), `ties` (few distinct values), `shifted` (a large mean), `positive`, `above one`,
+    `unit` (within (-1, 1)), `probability` (within (0, 1)), `sign` (1 and -1), `integers` (i32 for
+    every dtype).
     """
 
     shapes: tuple[tuple[int, ...], ...]

@@ -41,11 +41,13 @@ def fill(rng: np.random.Generator, shape: Sequence[int], values: str) -> NDArray
         "ties": lambda: np.round(normal),
         "shifted": lambda: normal + 1000.0,
         "positive": lambda: np.abs(normal) + 0.1,
+        "above one": lambda: np.abs(normal) + 1.1,
         "unit": lambda: np.tanh(normal) * 0.99,
         "probability": lambda: 0.01 + 0.98 / (1.0 + np.exp(-normal)),
         "sign": lambda: np.where(normal < 0, -1.0, 1.0),
+        "integers": lambda: rng.integers(-9, 10, shape, dtype=np.int32),
     }
-    return np.asarray(made[values](), np.float64)
+    return np.asarray(made[values](), np.int32 if values == "integers" else np.float64)
 
 
 def as_dtype(array: NDArray[Any], dtype: str) -> NDArray[Any]:
@@ -176,11 +178,16 @@ def gradients_of(
     return incoming, arrays, [host(own) for own in found]
 
 
+def differentiable(spec: KernelSpec, arrays: Sequence[Any]) -> list[int]:
+    """The places of the inputs of a case that have gradients; some cases have fewer arrays."""
+    return [place for place in spec.differentiable if place < len(arrays)]
+
+
 def check_backward(
     spec: KernelSpec, case: Case, dtype: str, place: Callable[[Any], Any] = lambda x: x
 ) -> list[str]:
     """The gradients against the NumPy reference of the spec."""
-    if spec.backward is None or spec.backward_reference is None:
+    if spec.backward is None or spec.backward_reference is None or case.values == "integers":
         return []
     incoming, arrays, found = gradients_of(spec, case, dtype, place)
     plain = [as_f64(array) for array in arrays]
@@ -209,12 +216,12 @@ def check_numerically(spec: KernelSpec, case: Case) -> list[str]:
 
     Not where values tie or are no numbers: there a gradient is a choice.
     """
-    if spec.backward is None or case.values in {"special", "ties"}:
+    if spec.backward is None or case.values in {"special", "ties", "integers"}:
         return []
     incoming, arrays, found = gradients_of(spec, case, "f64", lambda x: x)
     rng = seeded("direction", spec.name, case.shapes)
     wrong: list[str] = []
-    for place, own in zip(spec.differentiable, found, strict=True):
+    for place, own in zip(differentiable(spec, arrays), found, strict=True):
         direction = rng.standard_normal(arrays[place].shape)
 
         def along(t: float, place: int = place, direction: Any = direction) -> float:
@@ -249,7 +256,8 @@ def check_torch(spec: KernelSpec, case: Case, dtype: str, torch: Any) -> list[st
         own_error = spec.torch_error / EPSILON["f64"]
         forward = Tolerance(forward.ulps + own_error, "PyTorch's own error")
         backward = Tolerance(backward.ulps + own_error, "PyTorch's own error")
-    for at in spec.differentiable if spec.backward else ():
+    gradients = spec.backward is not None and case.values != "integers"
+    for at in differentiable(spec, arrays) if gradients else ():
         tensors[at].requires_grad_()
     wanted = tupled(spec.torch(torch, *tensors, **case.options))
     with np.errstate(all="ignore"):
@@ -261,7 +269,7 @@ def check_torch(spec: KernelSpec, case: Case, dtype: str, torch: Any) -> list[st
         fault = faults(own, known, kind, forward, size, rounded_terms=spec.rounded_terms)
         if fault:
             wrong.append(f"output {at} {told(case)} {dtype} (torch): {fault}")
-    if spec.backward is None or not wanted[0].requires_grad:
+    if not gradients or not wanted[0].requires_grad:
         return wrong
     incoming, _, ours = gradients_of(spec, case, dtype, lambda x: x)
     seeds = [torch.from_numpy(as_f64(g)) for g in incoming]
@@ -275,7 +283,7 @@ def check_torch(spec: KernelSpec, case: Case, dtype: str, torch: Any) -> list[st
             )
             sizes = tuple(found_sizes)
     largest = max((float(np.abs(g).max(initial=0.0)) for g in upstream), default=0.0)
-    for at, (place, own) in enumerate(zip(spec.differentiable, ours, strict=True)):
+    for at, (place, own) in enumerate(zip(differentiable(spec, arrays), ours, strict=True)):
         size = sizes[at] if at < len(sizes) else None
         exact = tensors[place].grad
         exact = np.zeros(arrays[place].shape) if exact is None else exact.numpy()

@@ -8,7 +8,7 @@ import numpy as np
 
 from teeny_kernels.arrays import ITEMSIZES
 from teeny_kernels.elementwise.run import run
-from teeny_kernels.elementwise.templates import pointwise
+from teeny_kernels.elementwise.templates import FLOATS, INTEGERS, pointwise
 from teeny_kernels.spec import Case, Cost, KernelSpec, Tolerance
 
 if TYPE_CHECKING:
@@ -20,20 +20,27 @@ SHAPES: tuple[tuple[int, ...], ...] = (
 LARGE = Case(((8192, 16384),))
 
 
-def unary_cases(*options: Mapping[str, Any], values: Sequence[str] = ()) -> tuple[Case, ...]:
-    """The cases of an operation of one array; each of `options` comes with a few of them."""
-    fillings = ("special", "ties", "wide", *values)
-    cases = [Case((shape,)) for shape in SHAPES]
-    cases += [Case(((257,),), {}, filling) for filling in fillings]
-    cases += [Case(((3, 85),), own, filling) for own in options for filling in fillings[:3]]
+def unary_cases(
+    *options: Mapping[str, Any],
+    values: Sequence[str] = (),
+    within: str = "normal",
+    fillings: Sequence[str] = ("special", "ties", "wide"),
+) -> tuple[Case, ...]:
+    """The cases of an operation of one array; each of `options` comes with a few of them.
+
+    `within` fills most of them, for operations that are not defined everywhere.
+    """
+    cases = [Case((shape,), {}, within) for shape in SHAPES]
+    cases += [Case(((257,),), {}, filling) for filling in (*fillings, *values)]
+    cases += [Case(((3, 85),), own, filling) for own in options for filling in fillings]
     return tuple(cases)
 
 
 class Pointwise:
-    """An operation `name` of one array and up to two numbers.
+    """An operation `name` of one array and up to two numbers; of `integers` too where it says so.
 
     `formula(x, *numbers)` is the result, `gradient(grad, x, *numbers)` its gradient by x, both
-    device functions of tensors.
+    device functions of tensors. `result` is the dtype of the result where it is not that of x.
     """
 
     def __init__(
@@ -43,20 +50,27 @@ class Pointwise:
         gradient: Callable[..., Any] | None,
         *,
         scalars: int = 0,
+        integers: bool = False,
+        result: str | None = None,
     ) -> None:
         self.name = name
+        self.result = result
         self.backward_kernel = None
         if gradient is not None:
             self.backward_kernel = pointwise(
                 f"{name}_backward", gradient, inputs=2, scalars=scalars
             )
         self.forward_kernel = pointwise(
-            f"{name}_forward", formula, scalars=scalars, backward=self.backward_kernel
+            f"{name}_forward",
+            formula,
+            scalars=scalars,
+            dtypes=(*FLOATS, *INTEGERS) if integers else FLOATS,
+            backward=self.backward_kernel,
         )
 
     def __call__(self, x: Any, *numbers: float, out: Any = None) -> Any:
         """The result for `x`, an array of any shape; of the kind, shape and dtype of `x`."""
-        return run(self.name, self.forward_kernel, {"x": x}, numbers, out=out)
+        return run(self.name, self.forward_kernel, {"x": x}, numbers, out=out, dtype=self.result)
 
     def backward(self, grad: Any, x: Any, *numbers: float, out: Any = None) -> Any:
         """The gradient by `x`, of its shape; `grad` is that of the result."""

@@ -1,0 +1,1 @@
+"""Reductions over axes and scans along one."""
