@@ -12,13 +12,13 @@ import teeny_triton as tl
 from teeny_kernels.arrays import Operand, empty, finish, operand, row_major
 from teeny_kernels.codes import E1202, E1203, E1205, E1207, E1208
 from teeny_macros import kernel
-from teeny_triton import Axis, Const, Num, Ptr, i64
+from teeny_triton import Axis, Const, Elem, Ptr, i64
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-D = TypeVar("D", bound=Num)
-E = TypeVar("E", bound=Num)
+D = TypeVar("D", bound=Elem)
+E = TypeVar("E", bound=Elem)
 
 MOST_AXES = 6
 BLOCK_SIZE = 1024

@@ -53,7 +53,7 @@ _add = Binary("add", add_formula, (add_gradient_x, add_gradient_y), scalars=1)
 
 
 def add(x: A, y: A | float, alpha: float = 1, *, out: A | None = None) -> A:
-    """x + `alpha` y."""
+    """X + `alpha` y."""
     found: A = _add(x, y, alpha, out=out)
     return found
 
@@ -82,7 +82,7 @@ _sub = Binary("sub", sub_formula, (sub_gradient_x, sub_gradient_y), scalars=1)
 
 
 def sub(x: A, y: A | float, alpha: float = 1, *, out: A | None = None) -> A:
-    """x - `alpha` y."""
+    """X - `alpha` y."""
     found: A = _sub(x, y, alpha, out=out)
     return found
 
@@ -111,7 +111,7 @@ _mul = Binary("mul", mul_formula, (mul_gradient_x, mul_gradient_y))
 
 
 def mul(x: A, y: A | float, *, out: A | None = None) -> A:
-    """x y."""
+    """X y."""
     found: A = _mul(x, y, out=out)
     return found
 
@@ -140,7 +140,7 @@ _div = Binary("div", div_formula, (div_gradient_x, div_gradient_y), integers=Fal
 
 
 def div(x: A, y: A | float, *, out: A | None = None) -> A:
-    """x / y."""
+    """X / y."""
     found: A = _div(x, y, out=out)
     return found
 
@@ -169,7 +169,7 @@ _pow = Binary("pow", pow_formula, (pow_gradient_x, pow_gradient_y), integers=Fal
 
 
 def pow(x: A, y: A | float, *, out: A | None = None) -> A:  # noqa: A001
-    """x to the power of y."""
+    """X to the power of y."""
     found: A = _pow(x, y, out=out)
     return found
 
@@ -198,7 +198,7 @@ _fmod = Binary("fmod", fmod_formula, (fmod_gradient_x, fmod_gradient_y), integer
 
 
 def fmod(x: A, y: A | float, *, out: A | None = None) -> A:
-    """x less y as often as it goes into x towards 0; of the sign of x."""
+    """X less y as often as it goes into x towards 0; of the sign of x."""
     found: A = _fmod(x, y, out=out)
     return found
 

@@ -16,6 +16,7 @@ from teeny_kernels.layout import Output, broadcast_shape, require_dtype
 from teeny_kernels.reduce.kernels import exact, reduce_into
 from teeny_kernels.reduce.run import repeated_axes
 from teeny_kernels.reduce.sums import SUM
+from teeny_triton import i1
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,6 +48,8 @@ class Binary:
         self.name = name
         self.result = result
         dtypes = (*FLOATS, *INTEGERS) if integers else FLOATS
+        # The dtypes of a kernel are those of its output too.
+        dtypes = (*dtypes, i1) if result == "i1" else dtypes
         self.arrays_kernel = broadcasting(
             f"{name}_forward", formula, scalars=scalars, dtypes=dtypes
         )

@@ -10,6 +10,7 @@ from teeny_kernels.arrays import ITEMSIZES
 from teeny_kernels.elementwise.run import run
 from teeny_kernels.elementwise.templates import FLOATS, INTEGERS, pointwise
 from teeny_kernels.spec import Case, Cost, KernelSpec, Tolerance
+from teeny_triton import i1
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -55,6 +56,9 @@ class Pointwise:
     ) -> None:
         self.name = name
         self.result = result
+        taken = (*FLOATS, *INTEGERS) if integers else FLOATS
+        # The dtypes of a kernel are those of its output too.
+        taken = (*taken, i1) if result == "i1" else taken
         self.backward_kernel = None
         if gradient is not None:
             self.backward_kernel = pointwise(
@@ -64,7 +68,7 @@ class Pointwise:
             f"{name}_forward",
             formula,
             scalars=scalars,
-            dtypes=(*FLOATS, *INTEGERS) if integers else FLOATS,
+            dtypes=taken,
             backward=self.backward_kernel,
         )
 

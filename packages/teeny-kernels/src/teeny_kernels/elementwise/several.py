@@ -69,7 +69,7 @@ def where_gradient_y(grad: Tensor[f32, R], condition: Tensor[i1, R]) -> Tensor[f
     return tl.where(condition, 0.0, grad)
 
 
-_NUMBERS = (*FLOATS, *INTEGERS)
+_NUMBERS = (*FLOATS, *INTEGERS, i1)
 _two = broadcasting("elementwise_sum_of_two", sum_of_two, scalars=1)
 _three = broadcasting("elementwise_sum_of_three", sum_of_three, inputs=3, scalars=1)
 _share = broadcasting("elementwise_sum_backward", one_share, scalars=1)
@@ -77,8 +77,8 @@ _where = broadcasting("where_forward", where_formula, inputs=3, dtypes=_NUMBERS)
 _where_number = broadcasting(
     "where_number_forward", where_number_formula, scalars=1, dtypes=_NUMBERS
 )
-_where_x = broadcasting("where_backward_x", where_gradient_x)
-_where_y = broadcasting("where_backward_y", where_gradient_y)
+_where_x = broadcasting("where_backward_x", where_gradient_x, dtypes=(*FLOATS, i1))
+_where_y = broadcasting("where_backward_y", where_gradient_y, dtypes=(*FLOATS, i1))
 
 
 def elementwise_sum(*arrays: A, out: A | None = None) -> A:
@@ -182,7 +182,7 @@ def where_backward(grad: A, condition: Any, x: A, y: A | float) -> tuple[A, A | 
         operand("x", x),
     )
     require_dtype(name, "condition", chosen, ("i1",))
-    require_dtype(name, "x", first, _where_x.dtypes)
+    require_dtype(name, "x", first, _two.dtypes)
     same_place(name, [("grad", upstream), ("condition", chosen)])
     others = [] if is_number(y) else [("y", operand("y", y))]
     given = matching(name, [("grad", upstream), ("x", first), *others])[1:]
