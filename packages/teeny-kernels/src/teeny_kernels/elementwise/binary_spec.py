@@ -42,6 +42,16 @@ def _cases(options: Sequence[Mapping[str, Any]], integers: bool) -> tuple[Case, 
     return tuple(cases)
 
 
+def _make(values: tuple[str, str], special: str) -> Callable[..., list[Any]]:
+    def make(rng: np.random.Generator, case: Case) -> list[Any]:
+        fillings = {"normal": values, "special": ("special", special)}.get(
+            case.values, (case.values,) * 2
+        )
+        return [fill(rng, *both) for both in zip(case.shapes, fillings, strict=False)]
+
+    return make
+
+
 def binary_spec(
     own: Binary,
     function: Callable[..., Any],
@@ -68,12 +78,6 @@ def binary_spec(
     number for y have one shape.
     """
     cases = _cases(options, integers)
-
-    def make(rng: np.random.Generator, case: Case) -> list[Any]:
-        fillings = {"normal": values, "special": ("special", special)}.get(
-            case.values, (case.values,) * 2
-        )
-        return [fill(rng, *both) for both in zip(case.shapes, fillings, strict=False)]
 
     def given(
         grads: Sequence[Any], arrays: Sequence[Any], options: Mapping[str, Any]
@@ -116,7 +120,7 @@ def binary_spec(
         torch_name=torch_name,
         torch_error=1e-14,
         cases=cases,
-        make=make,
+        make=_make(values, special),
         differentiable=(0, 1),
         tolerance=Tolerance(ulps, reason),
         backward_tolerance=Tolerance(2 * ulps + 4, "the same, a product, and sums back"),
