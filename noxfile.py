@@ -110,14 +110,17 @@ def test(session: nox.Session) -> None:
     """Run the tests of all packages, or of those named: `nox -s test -- teenyc`."""
     install(session, *group("test"), libtriton=LIBTRITONS[-1])
     paths, rest = test_paths(session)
-    session.run("python", "-m", "pytest", *paths, *rest)
+    # On every core, unless somebody looks into a test.
+    spread = [] if {"-n", "-s", "--pdb"} & set(rest) else ["-n", "auto"]
+    session.run("python", "-m", "pytest", *spread, *paths, *rest)
 
 
 @nox.session
 def torch(session: nox.Session) -> None:
     """Run the tests that compare operations of the kernel library with PyTorch's own (CPU)."""
     install(session, *group("test"), *group("torch"))
-    session.run("python", "-m", "pytest", "-m", "torch", "packages/teeny-kernels", *session.posargs)
+    tests = ["-m", "torch", "-n", "auto", "packages/teeny-kernels"]
+    session.run("python", "-m", "pytest", *tests, *session.posargs)
 
 
 @nox.session
