@@ -115,7 +115,8 @@ def test(session: nox.Session) -> None:
     session.run("python", "-m", "pytest", *spread, *paths, *rest)
 
 
-@nox.session
+# By pip: it may be told of a build for the CPU, where uv takes the index's for CUDA, of some GB.
+@nox.session(venv_backend="virtualenv")
 def torch(session: nox.Session) -> None:
     """Run the tests that compare operations of the kernel library with PyTorch's own (CPU)."""
     install(session, *group("test"), *group("torch"))
