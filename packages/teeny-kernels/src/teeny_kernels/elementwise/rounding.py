@@ -144,6 +144,20 @@ def floor_backward(grad: A, x: A, *, out: A | None = None) -> A:
     return found
 
 
+@device
+def isnan_formula(x: Tensor[f32, R]) -> Tensor[i1, R]:
+    return x != x
+
+
+_isnan = Pointwise("isnan", isnan_formula, None, result="i1")
+
+
+def isnan(x: A, *, out: Any = None) -> A:
+    """Whether an element is NaN: an array of bool."""
+    found: A = _isnan(x, out=out)
+    return found
+
+
 SPECS = (
     _abs.spec(
         abs,
@@ -208,18 +222,15 @@ SPECS = (
         reason="exact",
         family="elementwise",
     ),
+    _isnan.spec(
+        isnan,
+        None,
+        formula="x != x",
+        reference=np.isnan,
+        torch=lambda t, x: t.isnan(x),
+        torch_name="torch.isnan",
+        ulps=0,
+        reason="a comparison",
+        family="elementwise",
+    ),
 )
-
-
-@device
-def isnan_formula(x: Tensor[f32, R]) -> Tensor[i1, R]:
-    return x != x
-
-
-_isnan = Pointwise("isnan", isnan_formula, None, result="i1")
-
-
-def isnan(x: A, *, out: Any = None) -> A:
-    """Whether an element is NaN: an array of bool."""
-    found: A = _isnan(x, out=out)
-    return found
