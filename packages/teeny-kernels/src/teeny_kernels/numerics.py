@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import teeny_triton as tl
 from teeny_macros import device
-from teeny_triton import Rank, Tensor, bf16, f16, f32
+from teeny_triton import Rank, Tensor, bf16, f16, f32, f64, i32, i64
 
 R = TypeVar("R", bound=Rank)
 
@@ -23,6 +23,6 @@ def widen(x: Tensor[Any, R]) -> Tensor[f32, R]:
 
 
 @device
-def number(value: Any, x: Tensor[f32, R]) -> f32:
+def number(value: f32 | f64 | i32 | i64 | float, x: Tensor[f32, R] | f32) -> f32:
     """A number given to a kernel, in the dtype that it computes `x` in."""
     return tl.cast(value, x.dtype)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import teeny_triton as tl
 from teeny_kernels.numerics import number, widen
 from teeny_macros import device, kernel
-from teeny_triton import Axis, Const, Float, Ptr, bf16, f16, f32, f64, i32, i64
+from teeny_triton import R2, Axis, Const, Float, Ptr, Tensor, bf16, f16, f32, f64, i32, i64
 
 D = TypeVar("D", bound=Float)
 C = TypeVar("C", bound=Float)
@@ -27,7 +27,7 @@ DTYPES = (f32, f16, bf16, f64)
 def scores(
     q: Any, k_t: Any, rows: Any, cols: Any, SQ: Any, SK: Any, scale: Any, cap: Any, window: Any,
     CAUSAL: Any, WINDOW: Any, CAP: Any,
-) -> Any:  # fmt: skip
+) -> tuple[Tensor[f32, R2], Tensor[f32, R2]]:  # fmt: skip
     """Masked scores, and how far a soft cap lets a gradient through."""
     acc = widen(tl.zeros((q.shape[0], k_t.shape[1]), q.dtype))
     s = tl.dot(q, k_t, acc, input_precision="ieee", out_dtype=acc.dtype) * number(scale, acc)

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import teeny_triton as tl
 from teeny_kernels.numerics import number, widen
 from teeny_macros import device, kernel
-from teeny_triton import Axis, Const, Float, Ptr, bf16, f16, f32, f64, i32, i64
+from teeny_triton import R1, Axis, Const, Float, Ptr, Tensor, bf16, f16, f32, f64, i1, i32, i64
 
 D = TypeVar("D", bound=Float)
 C = TypeVar("C", bound=Float)
@@ -26,7 +26,7 @@ DTYPES = (f32, f16, bf16, f64)
 
 
 @device
-def row_statistics(row_ptr: Ptr[Any], n_cols: i32 | int, BLOCK_SIZE: Const[int]) -> Any:
+def row_statistics(row_ptr: Ptr[Any], n_cols: i32 | int, BLOCK_SIZE: Const[int]) -> tuple[f32, f32]:
     """The maximum of a row, and the sum of exp(x - maximum)."""
     lanes = tl.arange(0, BLOCK_SIZE)
     largest = widen(tl.full((BLOCK_SIZE,), -float("inf"), tl.elem(row_ptr)))
@@ -45,16 +45,21 @@ def row_statistics(row_ptr: Ptr[Any], n_cols: i32 | int, BLOCK_SIZE: Const[int])
 
 
 @device
-def number_at(ptr: Ptr[Any], mask: Any, other: float) -> Any:
-    """One number of an array, `other` unless `mask`."""
-    return widen(tl.load(ptr, mask=mask, other=other))
+def number_at(ptr: Ptr[D], mask: i1, other: float, like: f32) -> f32:
+    """One number of an array in the dtype of `like`, `other` unless `mask`."""
+    return tl.cast(tl.load(ptr, mask=mask, other=other), like.dtype)
 
 
 @device
-def weights_of(w_ptr: Ptr[Any] | None, like: Any, at: Any, mask: Any) -> Any:
+def weights_of(
+    w_ptr: Ptr[D] | None,
+    like: Tensor[C, R1],
+    at: Tensor[i32, R1] | Tensor[i64, R1],
+    mask: Tensor[i1, R1],
+) -> Tensor[C, R1]:
     """The weights of classes `at` where `mask`, and 1 elsewhere and without weights."""
     if w_ptr is not None:
-        return widen(tl.load(w_ptr + at, mask=mask, other=1.0))
+        return tl.load(w_ptr + at, mask=mask, other=1.0).to(like.dtype)
     return tl.full(like.shape, 1.0, like.dtype)
 
 
@@ -79,12 +84,12 @@ def cross_entropy_backward_kernel(
     counts = target != ignore_index
     inside = (target >= 0) & (target < n_cols)
     top, total = row_statistics(row_ptr, n_cols, BLOCK_SIZE)
-    scale = number_at(grad_ptr + (row if ROWS else row * 0), counts, 0.0)
+    scale = number_at(grad_ptr + (row if ROWS else row * 0), counts, 0.0, top)
     if weights_ptr is not None:
-        scale = scale / number_at(weights_ptr, counts, 1.0)
+        scale = scale / number_at(weights_ptr, counts, 1.0, top)
     weight = top * 0.0 + 1.0
     if w_ptr is not None:
-        weight = number_at(w_ptr + target, inside, 1.0)
+        weight = number_at(w_ptr + target, inside, 1.0, top)
     lanes = tl.arange(0, BLOCK_SIZE)
     share = number(smoothing, top)
     sum_w = number(n_cols, top)
@@ -127,9 +132,9 @@ def cross_entropy_forward_kernel(
     top, total = row_statistics(row_ptr, n_cols, BLOCK_SIZE)
     log_total = tl.log(total)
     # Differences from the maximum first: a large common offset costs nothing.
-    loss = top - number_at(row_ptr + target, inside, 0.0) + log_total
+    loss = top - number_at(row_ptr + target, inside, 0.0, top) + log_total
     if w_ptr is not None:
-        loss = loss * number_at(w_ptr + target, inside, 1.0)
+        loss = loss * number_at(w_ptr + target, inside, 1.0, top)
     if SMOOTH:
         lanes = tl.arange(0, BLOCK_SIZE)
         every = widen(tl.zeros((BLOCK_SIZE,), tl.elem(x_ptr)))
@@ -141,7 +146,7 @@ def cross_entropy_forward_kernel(
             every += tl.where(mask, own * (top - x + log_total), 0.0)
         share = number(smoothing, top)
         loss = loss * (1.0 - share) + tl.sum(every, axis=0) * (share / number(n_cols, top))
-    loss = tl.where(target == ignore_index, 0.0, loss)
+    loss = tl.where(target != ignore_index, loss, 0)
     tl.store(out_ptr + row, loss.to(tl.elem(out_ptr)))
 
 

@@ -16,7 +16,7 @@ from teeny_kernels.codes import E1202
 from teeny_kernels.elementwise.run import flat_block
 from teeny_kernels.layout import Output, broadcast_shape, contiguous, expanded, require_dtype
 from teeny_kernels.loss import reduction as reductions
-from teeny_kernels.loss.class_kernels import number_at, weights_of
+from teeny_kernels.loss.class_kernels import weights_of
 from teeny_kernels.numerics import number, widen
 from teeny_kernels.spec import FLOATS
 from teeny_macros import device, kernel
@@ -131,7 +131,7 @@ def backward_kernel(name: str, slope: Callable[..., Any], arrays: int, scalars: 
         at = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
         mask = at < n_elements
         if REDUCE:
-            grad = number_at(grad_ptr, n_elements > 0, 0.0)
+            grad = widen(tl.load(grad_ptr + at * 0, mask=mask, other=0.0))
             grad = grad / number(divisor, grad)
         else:
             grad = widen(tl.load(grad_ptr + at, mask=mask))

@@ -114,7 +114,9 @@ def adamax_rule(
     p: Tensor[f32, R], g: Tensor[f32, R], m: Tensor[f32, R], u: Tensor[f32, R], h: Numbers
 ) -> tuple[Tensor[f32, R], Tensor[f32, R], Tensor[f32, R]]:
     m = m + (g - m) * h[1]
-    u = tl.maximum(u * h[2], tl.abs(g) + h[3], propagate_nan=PropagateNan.ALL)
+    kept: Tensor[f32, R] = u * h[2]
+    least: Tensor[f32, R] = tl.abs(g) + h[3]
+    u = tl.maximum(kept, least, propagate_nan=PropagateNan.ALL)
     return p - m / u * h[0], m, u
 
 
@@ -172,7 +174,9 @@ def adadelta_rule(
     p: Tensor[f32, R], g: Tensor[f32, R], v: Tensor[f32, R], moved: Tensor[f32, R], h: Numbers
 ) -> tuple[Tensor[f32, R], Tensor[f32, R], Tensor[f32, R]]:
     v = v * h[1] + g * g * h[2]
-    delta = tl.sqrt_rn(moved + h[3]) / tl.sqrt_rn(v + h[3]) * g
+    above: Tensor[f32, R] = moved + h[3]
+    below: Tensor[f32, R] = v + h[3]
+    delta = tl.sqrt_rn(above) / tl.sqrt_rn(below) * g
     return p - delta * h[0], v, moved * h[1] + delta * delta * h[2]
 
 
