@@ -128,6 +128,15 @@ def test_a_span_of_several_lines_shows_its_first_and_last_line(tmp_path: Path) -
     ) in text
 
 
+def test_a_file_of_the_same_name_on_the_path_is_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere.py").write_text("x = 1\ny = 2\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    text = render_full(fault(label(1, (1, 2), "this", file="elsewhere.py", end_line=2)))
+    assert "y = 2" not in text
+
+
 def test_a_line_past_the_end_of_the_file_leaves_the_place(tmp_path: Path) -> None:
     path = tmp_path / "k.py"
     path.write_text("one\n", encoding="utf-8")

@@ -213,8 +213,14 @@ def _explainer(code: str) -> str:
 def _reader(file: str) -> Callable[[int], str | None]:
     """A function from a line number to the line, or None where the file has none."""
     import linecache
+    import os
+
+    # `linecache` would look for a relative name in the folders of sys.path, too: another file.
+    known = file in linecache.cache or os.path.exists(file)
 
     def read(number: int) -> str | None:
+        if not known:
+            return None
         line = linecache.getline(file, number)
         return line.rstrip("\r\n") if line else None
 
