@@ -84,7 +84,7 @@ def test_every_reported_kernel_compiles_for_a_gpu() -> None:
     cases = [param.values[0] for param in _params(Run, "gpu")]
     pairs = [(case.instance(), Target.cuda("sm_90")) for case in cases]
     found = compile_kernels(pairs, progress=False)
-    # Gathers longer than their source end libtriton 3.6 in an assertion of its own, which is reported.
+    # Gathers longer than their source end libtriton 3.6 in an assertion, which is reported.
     own = "setOptimizedGatherLayout"
     failed = [error for error in found if isinstance(error, TeenyError) and own not in str(error)]
     assert not failed, f"{len(failed)} cases fail, the first with\n{failed[0]}"
