@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import pytest
@@ -103,7 +104,8 @@ def test_clusters_and_dependent_launches_are_in_ptx_and_metadata(tmp_path: Path)
             result = compile_text(text, Options(Target.cuda(arch), ("ptx",)), folder=str(tmp_path))
         except CompileError as error:
             # An assertion of libtriton 3.6's planner of clusters, reported with its words.
-            assert "CTAPlann" in str(error)  # noqa: PT017
+            if not version("triton").startswith("3.6.") or "CTAPlann" not in str(error):
+                raise
             continue
         ptx = result.texts["ptx"]
         assert "griddepcontrol.wait" in ptx
