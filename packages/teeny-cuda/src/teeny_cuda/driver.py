@@ -224,7 +224,7 @@ def driver() -> Driver:
         with _lock:
             found = _driver
             if found is None:
-                found = _driver = Driver(_bindings())
+                found = _driver = Driver(bindings())
     return found
 
 
@@ -241,7 +241,8 @@ def replace(new: Driver | None) -> Driver | None:
     return old
 
 
-def _bindings() -> Any:
+def bindings() -> Any:
+    """The driver functions of cuda-python, not initialized. Raises E1050 without it."""
     try:
         from cuda.bindings import driver as api
     except ImportError as error:

@@ -15,30 +15,11 @@ _ENTRY = re.compile(r"\.entry\s+(\w+)\s*\((.*?)\)\s*(.*?)\{(.*?)\n\}", re.DOTALL
 _PARAM = re.compile(
     r"\.param\s+(?:\.align\s+\d+\s+)?\.([a-z]+)(\d+)[^,\[]*?(?:\[(\d+)\])?\s*(?:,|$)"
 )
-_OPCODES = frozenset(
-    (
-        *(
-            "add",
-            "and",
-            "atom",
-            "bar",
-            "bfe",
-            "bra",
-            "cp",
-            "cvt",
-            "cvta",
-            "div",
-            "ex2",
-            "fence",
-            "fma",
-            "ld",
-            "mad",
-            "max",
-        ),
-        *("membar", "min", "mov", "mul", "neg", "or", "rem", "ret", "rsqrt", "selp", "setp", "shl"),
-        *("shr", "sqrt", "st", "sub", "wgmma", "xor"),
-    )
-)
+_OPCODES = frozenset((
+    "add", "and", "atom", "bar", "bfe", "bra", "cp", "cvt", "cvta", "div", "ex2", "fence", "fma",
+    "ld", "mad", "max", "membar", "min", "mov", "mul", "nanosleep", "neg", "or", "rem", "ret",
+    "rsqrt", "selp", "setp", "shl", "shr", "sqrt", "st", "sub", "trap", "wgmma", "xor",
+))  # fmt: skip
 _LATEST_PTX = {12: 84, 13: 90}
 
 
