@@ -15,6 +15,8 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from teenyc.backend.gpu.mend import mend
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -179,6 +181,7 @@ def run(job: Job, on_stage: Callable[[str, float, str | None], None]) -> Facts:
         try:
             if triton_name:
                 module = calls[triton_name](module, found)
+                module = mend(module) if name == "llvm-ir" else module
             else:
                 module = _parse(library.ir, job.mlir, context)
         except Exception as error:  # libtriton raises RuntimeError, the stages also AssertionError
