@@ -26,3 +26,13 @@ def widen(x: Tensor[Any, R]) -> Tensor[f32, R]:
 def number(value: f32 | f64 | i32 | i64 | float, x: Tensor[f32, R] | f32) -> f32:
     """A number given to a kernel, in the dtype that it computes `x` in."""
     return tl.cast(value, x.dtype)
+
+
+@device
+def accumulated(x: Tensor[Any, R]) -> Tensor[f32, R]:
+    """`x` in the dtype of its sums: integers and bools in i64, floats as `widen` says."""
+    if x.dtype == f16 or x.dtype == bf16:
+        return x.to(f32)
+    if x.dtype.is_int():
+        return x.to(i64)
+    return x
