@@ -83,3 +83,45 @@ def test_a_global_pool_needs_elements_in_each_channel(pool: Any, shape: Any) -> 
     with pytest.raises(KernelError) as caught:
         pool(np.ones(shape, np.float32))
     assert caught.value.code == "E1202"
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("kept", [(3,), (2, 3)])
+def test_pools_under_pytorchs_names_take_its_arguments(count: int, kept: Any) -> None:
+    import torch
+
+    x = np.random.default_rng(count).standard_normal((*kept, *(9, 8, 7)[:count]))
+    for name, arguments in (
+        ("avg_pool", (3, 2, 1, True, False)),
+        ("max_pool", (3, 2, 1, 2)),
+        ("lp_pool", (2.0, 3, 2)),
+    ):
+        function = getattr(torch.nn.functional, f"{name}{count}d")
+        given = torch.from_numpy(x).requires_grad_()
+        wanted = function(given, *arguments)
+        found = getattr(tk, f"{name}{count}d")(x, *arguments)
+        np.testing.assert_allclose(found, wanted.detach().numpy(), rtol=1e-12)
+        grad = np.random.default_rng(9).standard_normal(found.shape)
+        wanted.backward(torch.from_numpy(grad))
+        back = getattr(tk, f"{name}{count}d_backward")(grad, x, *arguments)
+        np.testing.assert_allclose(back, given.grad.numpy(), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(((3, 3, 3),), "E1204"), ((2,), "E1202")])
+def test_pools_of_another_number_of_axes_are_refused(arguments: Any, code: str) -> None:
+    shape = (4, 4) if code == "E1202" else (1, 4, 4)
+    with pytest.raises(KernelError, match=code):
+        tk.avg_pool2d(np.ones(shape, np.float32), *arguments)
+
+
+@pytest.mark.parametrize("power", [0, -1.0, float("nan")])
+def test_norms_of_no_positive_power_are_refused(power: float) -> None:
+    with pytest.raises(KernelError, match="E1204"):
+        tk.lp_pool(np.ones((1, 1, 4), np.float32), power, 2)
+
+
+def test_the_gradient_of_a_norm_of_nothing_is_zero() -> None:
+    x = np.array([[[0.0, 0.0, 3.0, 4.0]]])
+    grad = np.ones((1, 1, 2))
+    np.testing.assert_allclose(tk.lp_pool1d_backward(grad, x, 2, 2), [[[0, 0, 0.6, 0.8]]])

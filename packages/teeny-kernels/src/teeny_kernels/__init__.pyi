@@ -24,6 +24,12 @@ from teeny_kernels.elementwise.hyperbolic import atanh as atanh
 from teeny_kernels.elementwise.hyperbolic import atanh_backward as atanh_backward
 from teeny_kernels.attention.flash import attention_reference as attention_reference
 from teeny_kernels.pooling.average import avg_pool as avg_pool
+from teeny_kernels.pooling.named import avg_pool1d as avg_pool1d
+from teeny_kernels.pooling.named import avg_pool1d_backward as avg_pool1d_backward
+from teeny_kernels.pooling.named import avg_pool2d as avg_pool2d
+from teeny_kernels.pooling.named import avg_pool2d_backward as avg_pool2d_backward
+from teeny_kernels.pooling.named import avg_pool3d as avg_pool3d
+from teeny_kernels.pooling.named import avg_pool3d_backward as avg_pool3d_backward
 from teeny_kernels.pooling.average import avg_pool_backward as avg_pool_backward
 from teeny_kernels.pooling.average import avg_pool_reference as avg_pool_reference
 from teeny_kernels.norm.channel import batch_norm as batch_norm
@@ -48,6 +54,10 @@ from teeny_kernels.elementwise.hyperbolic import cosh as cosh
 from teeny_kernels.elementwise.hyperbolic import cosh_backward as cosh_backward
 from teeny_kernels.loss.classes import cross_entropy as cross_entropy
 from teeny_kernels.loss.classes import cross_entropy_backward as cross_entropy_backward
+from teeny_kernels.reduce.scans import cumprod as cumprod
+from teeny_kernels.reduce.scans import cumprod_backward as cumprod_backward
+from teeny_kernels.reduce.scans import cumsum as cumsum
+from teeny_kernels.reduce.scans import cumsum_backward as cumsum_backward
 from teeny_kernels.elementwise.arithmetic import div as div
 from teeny_kernels.elementwise.arithmetic import div_backward as div_backward
 from teeny_kernels.elementwise.several import elementwise_mean as elementwise_mean
@@ -117,11 +127,25 @@ from teeny_kernels.activation.softmax import log_softmax_backward as log_softmax
 from teeny_kernels.activation.softmax import log_softmax_reference as log_softmax_reference
 from teeny_kernels.activation.exponential import logsigmoid as logsigmoid
 from teeny_kernels.activation.exponential import logsigmoid_backward as logsigmoid_backward
+from teeny_kernels.pooling.power import lp_pool as lp_pool
+from teeny_kernels.pooling.named import lp_pool1d as lp_pool1d
+from teeny_kernels.pooling.named import lp_pool1d_backward as lp_pool1d_backward
+from teeny_kernels.pooling.named import lp_pool2d as lp_pool2d
+from teeny_kernels.pooling.named import lp_pool2d_backward as lp_pool2d_backward
+from teeny_kernels.pooling.named import lp_pool3d as lp_pool3d
+from teeny_kernels.pooling.named import lp_pool3d_backward as lp_pool3d_backward
+from teeny_kernels.pooling.power import lp_pool_backward as lp_pool_backward
 from teeny_kernels.loss.margin import margin_ranking_loss as margin_ranking_loss
 from teeny_kernels.loss.margin import margin_ranking_loss_backward as margin_ranking_loss_backward
 from teeny_kernels.products.matmul import matmul as matmul
 from teeny_kernels.products.matmul import matmul_backward as matmul_backward
 from teeny_kernels.pooling.maximum import max_pool as max_pool
+from teeny_kernels.pooling.named import max_pool1d as max_pool1d
+from teeny_kernels.pooling.named import max_pool1d_backward as max_pool1d_backward
+from teeny_kernels.pooling.named import max_pool2d as max_pool2d
+from teeny_kernels.pooling.named import max_pool2d_backward as max_pool2d_backward
+from teeny_kernels.pooling.named import max_pool3d as max_pool3d
+from teeny_kernels.pooling.named import max_pool3d_backward as max_pool3d_backward
 from teeny_kernels.pooling.maximum import max_pool_backward as max_pool_backward
 from teeny_kernels.pooling.maximum import max_pool_reference as max_pool_reference
 from teeny_kernels.elementwise.comparison import maximum as maximum
@@ -260,6 +284,12 @@ __all__ = [
     "atanh_backward",
     "attention_reference",
     "avg_pool",
+    "avg_pool1d",
+    "avg_pool1d_backward",
+    "avg_pool2d",
+    "avg_pool2d_backward",
+    "avg_pool3d",
+    "avg_pool3d_backward",
     "avg_pool_backward",
     "avg_pool_reference",
     "batch_norm",
@@ -284,6 +314,10 @@ __all__ = [
     "cosh_backward",
     "cross_entropy",
     "cross_entropy_backward",
+    "cumprod",
+    "cumprod_backward",
+    "cumsum",
+    "cumsum_backward",
     "div",
     "div_backward",
     "elementwise_mean",
@@ -353,11 +387,25 @@ __all__ = [
     "log_softmax_reference",
     "logsigmoid",
     "logsigmoid_backward",
+    "lp_pool",
+    "lp_pool1d",
+    "lp_pool1d_backward",
+    "lp_pool2d",
+    "lp_pool2d_backward",
+    "lp_pool3d",
+    "lp_pool3d_backward",
+    "lp_pool_backward",
     "margin_ranking_loss",
     "margin_ranking_loss_backward",
     "matmul",
     "matmul_backward",
     "max_pool",
+    "max_pool1d",
+    "max_pool1d_backward",
+    "max_pool2d",
+    "max_pool2d_backward",
+    "max_pool3d",
+    "max_pool3d_backward",
     "max_pool_backward",
     "max_pool_reference",
     "maximum",

@@ -67,6 +67,7 @@ def avg_pool(
         contiguous(operation, given).array,
         count,
         divisor_override or 1,
+        1.0,
         *(*how.sides, *how.out_sides, *how.window, *how.stride, *how.padding),
         DIVISOR=mode,
         WIDE=how.wide,

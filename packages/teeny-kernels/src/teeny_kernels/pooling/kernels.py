@@ -9,14 +9,20 @@ atomics. Computed in f32, f64 for f64.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import teeny_triton as tl
-from teeny_kernels.numerics import widen
+from teeny_kernels.numerics import number, widen
 from teeny_macros import device, kernel
 from teeny_triton import Axis, Const, Float, Int, Ptr, bf16, f16, f32, f64, i32, i64
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from teeny_macros import Kernel
+
 D = TypeVar("D", bound=Float)
+E = TypeVar("E", bound=Float)
 I = TypeVar("I", bound=Int)  # noqa: E741
 
 DTYPES = (f32, f16, bf16, f64)
@@ -112,62 +118,87 @@ def avg_pool_backward_kernel(
     tl.store(dx_ptr + start + lanes, total.to(tl.elem(dx_ptr)), mask=mask)
 
 
-@kernel(dtypes=DTYPES, backward=avg_pool_backward_kernel)
-def avg_pool_forward_kernel(
-    out_ptr: Ptr[D],
-    x_ptr: Ptr[D],
-    n_elements: i64 | int,
-    divisor: i32 | int,
-    size_0: i32 | int,
-    size_1: i32 | int,
-    size_2: i32 | int,
-    out_size_0: i32 | int,
-    out_size_1: i32 | int,
-    out_size_2: i32 | int,
-    window_0: i32 | int,
-    window_1: i32 | int,
-    window_2: i32 | int,
-    stride_0: i32 | int,
-    stride_1: i32 | int,
-    stride_2: i32 | int,
-    padding_0: i32 | int,
-    padding_1: i32 | int,
-    padding_2: i32 | int,
-    DIVISOR: Const[int],
-    WIDE: Const[bool],
-    BLOCK_SIZE: Const[int],
-) -> None:
-    start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
-    lanes = tl.arange(0, BLOCK_SIZE)
-    mask = lanes < n_elements - start
-    plane = tl.cast(out_size_0, i64) * out_size_1 * out_size_2
-    index = narrow(start % plane, WIDE) + lanes
-    o_2 = index % out_size_2
-    index = index // out_size_2
-    o_1 = index % out_size_1
-    index = index // out_size_1
-    o_0 = index % out_size_0
-    row = start // plane + index // out_size_0
-    total = widen(tl.zeros((BLOCK_SIZE,), tl.elem(x_ptr)))
-    for k_0 in range(window_0):
-        i_0 = o_0 * stride_0 - padding_0 + k_0
-        in_0 = mask & (i_0 >= 0) & (i_0 < size_0)
-        for k_1 in range(window_1):
-            i_1 = o_1 * stride_1 - padding_1 + k_1
-            in_1 = in_0 & (i_1 >= 0) & (i_1 < size_1)
-            for k_2 in range(window_2):
-                i_2 = o_2 * stride_2 - padding_2 + k_2
-                there = in_1 & (i_2 >= 0) & (i_2 < size_2)
-                at = ((row * size_0 + i_0) * size_1 + i_1) * size_2 + i_2
-                total += widen(tl.load(x_ptr + at, mask=there, other=0.0))
-    if DIVISOR == OVERRIDE:
-        total = total / tl.cast(divisor, total.dtype)
-    else:
-        count = counted(o_0, size_0, window_0, stride_0, padding_0, DIVISOR)
-        count = count * counted(o_1, size_1, window_1, stride_1, padding_1, DIVISOR)
-        count = count * counted(o_2, size_2, window_2, stride_2, padding_2, DIVISOR)
-        total = total / count.to(total.dtype)
-    tl.store(out_ptr + start + lanes, total.to(tl.elem(out_ptr)), mask=mask)
+@device
+def element(x: Any, power: Any) -> Any:
+    return x
+
+
+@device
+def average(mean: Any, taps: Any, power: Any) -> Any:
+    return mean
+
+
+def averaging(name: str, each: Callable[..., Any], finish: Callable[..., Any]) -> Kernel[...]:
+    """The kernel `name` that stores finish(average of each(x, power), taps, power) of each window.
+
+    `taps` is the number of elements of a whole window, and each(0, power) is 0.
+    """
+
+    @kernel(name=name, dtypes=DTYPES, backward=avg_pool_backward_kernel)
+    def averages(
+        out_ptr: Ptr[E],
+        x_ptr: Ptr[D],
+        n_elements: i64 | int,
+        divisor: i32 | int,
+        power: f64 | float,
+        size_0: i32 | int,
+        size_1: i32 | int,
+        size_2: i32 | int,
+        out_size_0: i32 | int,
+        out_size_1: i32 | int,
+        out_size_2: i32 | int,
+        window_0: i32 | int,
+        window_1: i32 | int,
+        window_2: i32 | int,
+        stride_0: i32 | int,
+        stride_1: i32 | int,
+        stride_2: i32 | int,
+        padding_0: i32 | int,
+        padding_1: i32 | int,
+        padding_2: i32 | int,
+        DIVISOR: Const[int],
+        WIDE: Const[bool],
+        BLOCK_SIZE: Const[int],
+    ) -> None:
+        start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
+        lanes = tl.arange(0, BLOCK_SIZE)
+        mask = lanes < n_elements - start
+        plane = tl.cast(out_size_0, i64) * out_size_1 * out_size_2
+        index = narrow(start % plane, WIDE) + lanes
+        o_2 = index % out_size_2
+        index = index // out_size_2
+        o_1 = index % out_size_1
+        index = index // out_size_1
+        o_0 = index % out_size_0
+        row = start // plane + index // out_size_0
+        total = widen(tl.zeros((BLOCK_SIZE,), tl.elem(x_ptr)))
+        for k_0 in range(window_0):
+            i_0 = o_0 * stride_0 - padding_0 + k_0
+            in_0 = mask & (i_0 >= 0) & (i_0 < size_0)
+            for k_1 in range(window_1):
+                i_1 = o_1 * stride_1 - padding_1 + k_1
+                in_1 = in_0 & (i_1 >= 0) & (i_1 < size_1)
+                for k_2 in range(window_2):
+                    i_2 = o_2 * stride_2 - padding_2 + k_2
+                    there = in_1 & (i_2 >= 0) & (i_2 < size_2)
+                    at = ((row * size_0 + i_0) * size_1 + i_1) * size_2 + i_2
+                    x = widen(tl.load(x_ptr + at, mask=there, other=0.0))
+                    total += each(x, number(power, x))
+        if DIVISOR == OVERRIDE:
+            total = total / tl.cast(divisor, total.dtype)
+        else:
+            count = counted(o_0, size_0, window_0, stride_0, padding_0, DIVISOR)
+            count = count * counted(o_1, size_1, window_1, stride_1, padding_1, DIVISOR)
+            count = count * counted(o_2, size_2, window_2, stride_2, padding_2, DIVISOR)
+            total = total / count.to(total.dtype)
+        taps = tl.cast(window_0 * window_1 * window_2, total.dtype)
+        total = finish(total, taps, number(power, total))
+        tl.store(out_ptr + start + lanes, total.to(tl.elem(out_ptr)), mask=mask)
+
+    return averages
+
+
+avg_pool_forward_kernel = averaging("avg_pool_forward_kernel", element, average)
 
 
 @kernel(dtypes=WITH_PLACES)

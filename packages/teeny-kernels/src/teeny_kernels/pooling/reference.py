@@ -87,7 +87,9 @@ def torch_function(name: str) -> Callable[..., Any]:
 
     def call(torch: Any, x: Any, kernel_size: Sequence[int], **options: Any) -> Any:
         function = getattr(torch.nn.functional, f"{name}{len(kernel_size)}d")
-        return function(x, kernel_size, **options)
+        # lp_pool1d multiplies by the size.
+        size = kernel_size if len(kernel_size) > 1 else kernel_size[0]
+        return function(x, kernel_size=size, **options)
 
     return call
 

@@ -214,8 +214,13 @@ def _product_slope_sizes(
 
 def _make_factors(rng: np.random.Generator, case: Case) -> Sequence[Any]:
     x = fill(rng, case.shapes[0], case.values)
-    # A gradient is divided by the element: of what is below the normal range little is left.
-    return [x if x.dtype.kind == "i" else np.where(np.abs(x) < 1e-30, 0.0, x)]
+    if x.dtype.kind == "i" or not x.size:
+        return [x]
+    # A gradient is divided by the element: of what is below the normal range little is left. At a
+    # zero beside infinity it is a choice.
+    x = np.where(np.abs(x) < 1e-30, 0.0, x)
+    infinite = np.isinf(x).any(axis=case.options["axis"] if x.ndim else None, keepdims=True)
+    return [np.where(infinite & (x == 0), 0.5, x)]
 
 
 def _cost(case: Case, itemsize: int) -> Cost:
