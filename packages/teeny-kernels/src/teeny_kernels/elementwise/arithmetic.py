@@ -20,6 +20,11 @@ from teeny_triton import Tensor, f32
 
 A = TypeVar("A")
 
+LEAST_NORMAL = 1.1754943508222875e-38  # 2^-126
+SCALE_BITS = 24.0
+SCALE = 16777216.0  # 2^24
+LOG_SCALE = 16.635532333438686
+
 
 @device
 def to_shape(y: Any, x: Tensor[f32, R]) -> Tensor[f32, R]:
@@ -151,18 +156,38 @@ def div_backward(grad: A, x: A, y: A | float) -> tuple[A, A | None]:
 
 
 @device
+def power(x: Tensor[f32, R], y: Tensor[f32, R]) -> Tensor[f32, R]:
+    """x^y; a GPU's own function takes a subnormal x for another number."""
+    if x.dtype == f32:
+        small = (tl.abs(x) < LEAST_NORMAL) & (x != 0.0)
+        found = tl.math.pow(tl.where(small, x * SCALE, x), y)
+        return tl.where(small, found * tl.exp2(y * -SCALE_BITS), found)
+    return tl.math.pow(x, y)
+
+
+@device
+def logarithm(x: Tensor[f32, R]) -> Tensor[f32, R]:
+    """log(x), of subnormals too."""
+    if x.dtype == f32:
+        small = x < LEAST_NORMAL
+        return tl.log(tl.where(small, x * SCALE, x)) - tl.where(small, LOG_SCALE, 0.0)
+    return tl.log(x)
+
+
+@device
 def pow_formula(x: Tensor[f32, R], y: Any) -> Tensor[f32, R]:
-    return tl.math.pow(x, to_shape(y, x))
+    return power(x, to_shape(y, x))
 
 
 @device
 def pow_gradient_x(grad: Tensor[f32, R], x: Tensor[f32, R], y: Any) -> Tensor[f32, R]:
-    return tl.where(y == 0.0, 0.0, grad * (y * tl.math.pow(x, to_shape(y - 1.0, x))))
+    return tl.where(y == 0.0, 0.0, grad * (y * power(x, to_shape(y - 1.0, x))))
 
 
 @device
 def pow_gradient_y(grad: Tensor[f32, R], x: Tensor[f32, R], y: Any) -> Tensor[f32, R]:
-    return tl.where((x == 0.0) & (y >= 0.0), 0.0, grad * tl.math.pow(x, to_shape(y, x)) * tl.log(x))
+    slope = grad * power(x, to_shape(y, x)) * logarithm(x)
+    return tl.where((x == 0.0) & (y >= 0.0), 0.0, slope)
 
 
 _pow = Binary("pow", pow_formula, (pow_gradient_x, pow_gradient_y), integers=False)
@@ -293,7 +318,9 @@ SPECS = (
         reason="an exponential of a rounded product of a logarithm",
         gradient_magnitude=(
             lambda g, x, y: np.abs(g * y * np.power(x, y - 1)),
-            lambda g, x, y: np.abs(g * np.power(x, y)) * (1 + np.abs(np.log(x))),
+            lambda g, x, y: np.where(
+                (x == 0) & (y >= 0), 0.0, np.abs(g * np.power(x, y)) * (1 + np.abs(np.log(x)))
+            ),
         ),
         values=("positive", "positive"),
         special="ties",
