@@ -47,10 +47,12 @@ def texts() -> dict[Path, str]:
         "# The public functions, for type checkers. Written by genindex.py.",
         "",
         *(f"from teeny_kernels.{home} import {name} as {name}" for name, home in known.items()),
+        "from teeny_kernels.bundling import bundle_instances as bundle_instances",
         "",
         "__version__: str",
         "__all__ = [",
         '    "__version__",',
+        '    "bundle_instances",',
         *(f'    "{name}",' for name in known),
         "]",
     ]

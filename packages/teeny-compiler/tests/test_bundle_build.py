@@ -372,6 +372,24 @@ def test_choices_come_from_the_command_line(
     assert "E0970" in capsys.readouterr().err
 
 
+def test_a_function_of_a_module_lists_instances_for_its_arguments(
+    load: Callable[..., ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    load(
+        "\n\ndef some(block, names, sizes=()):\n"
+        "    assert (names, sizes) == ('f16', [1, 2])\n"
+        "    return [scale.instantiate(D=f32, BLOCK=block)]\n"
+    )
+    what = f"{tmp_path}/kernels_to_bundle.py:some"
+    given = ["-D", "block=32", "-D", "names=f16", "-D", "sizes=1", "-D", "sizes=2"]
+    out = tmp_path / "a.teeny"
+    arguments = ["bundle", "build", what, *given, "-t", "x86-64", "--hints", "none", "-o", str(out)]
+    assert cli.main([*arguments, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["instances"] == 1
+    assert cli.main([*arguments[:3], "-D", "block", *arguments[-6:]]) == 1
+    assert "E0932" in capsys.readouterr().err
+
+
 # --- for other programs ---------------------------------------------------------------------------
 
 

@@ -14,6 +14,7 @@ from teeny_macros.target import Target
 if TYPE_CHECKING:
     from teeny_compiler.bundling.build import build_bundle
     from teeny_compiler.bundling.choice import every_instance
+    from teeny_compiler.bundling.planned import every_launch
     from teeny_compiler.tuning.config import Config, Prune
     from teeny_compiler.tuning.heuristics import heuristics
     from teeny_compiler.tuning.result import Tuning
@@ -40,6 +41,7 @@ __all__ = [
     "compile_kernels",
     "default_cache_dir",
     "every_instance",
+    "every_launch",
     "export_tunings",
     "find_teenyc",
     "heuristics",
@@ -57,6 +59,7 @@ _LATER = {
     "build_bundle": "bundling.build",
     "compile_kernels": "workers",
     "every_instance": "bundling.choice",
+    "every_launch": "bundling.planned",
     "export_tunings": "tuning.store",
     "heuristics": "tuning.heuristics",
     "load_tunings": "tuning.store",

@@ -140,6 +140,9 @@ E0973 = code(
     "{failed} of the {count} kernels of the bundle cannot be compiled",
     ToolchainError,
 )
+E0974 = code(
+    "E0974", "planned-value", "the contents of a planned {what} are asked for", ToolchainError
+)
 
 # --- reading what was compiled --------------------------------------------------------------------
 E0980 = code("E0980", "missing-cuda-tool", "`{tool}` is needed and was not found", ToolchainError)

@@ -11,13 +11,13 @@ from typing import Any
 
 from teeny_kernels._index import HOMES
 
-__all__ = ["__version__", *HOMES]  # noqa: PLE0604 # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = ["__version__", "bundle_instances", *HOMES]  # noqa: PLE0604 # pyright: ignore[reportUnsupportedDunderAll]
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    home = HOMES.get(name)
+    home = "bundling" if name == "bundle_instances" else HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
@@ -28,4 +28,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *HOMES})
+    return sorted({*globals(), *__all__})

@@ -256,10 +256,12 @@ from teeny_kernels.tensor.upsample import upsample_nearest2d_backward as upsampl
 from teeny_kernels.tensor.upsample import upsample_nearest2d_reference as upsample_nearest2d_reference
 from teeny_kernels.elementwise.several import where as where
 from teeny_kernels.elementwise.several import where_backward as where_backward
+from teeny_kernels.bundling import bundle_instances as bundle_instances
 
 __version__: str
 __all__ = [
     "__version__",
+    "bundle_instances",
     "abs",
     "abs_backward",
     "acos",

@@ -22,6 +22,7 @@ DEVICES = "teeny.devices"
 COMPILER = "teeny.compiler"
 BUNDLES = "teeny.bundles"
 HOST = "cpu"
+PLAN = "plan"
 
 _REMEDIES = {
     "cpu": "`pip install teeny-cpu 'teenyc[interpret]'`",
@@ -78,9 +79,19 @@ def provider(kind: str) -> DeviceProvider:
     return _providers[kind]
 
 
+def register(kind: str, found: DeviceProvider) -> None:
+    """Use a provider that no package installs: that of planned devices, of the kind `plan`."""
+    _providers[kind] = found
+
+
 def device(name: str) -> Device:
-    """The device called `cuda:0`, `cuda`, `cpu`... Raises a coded error when it is not there."""
-    kind = name.partition(":")[0]
+    """The device called `cuda:0`, `cuda`, `cpu`... Raises a coded error when it is not there.
+
+    `cuda:plan` and `cpu:plan` are devices that note launches and run nothing.
+    """
+    kind, _, which = name.partition(":")
+    if which == PLAN:
+        return provider(PLAN).device(name)
     # Names such as `interpret` are the host package's own.
     return provider("cuda" if kind == "cuda" else HOST if kind == "interpret" else kind).device(
         name

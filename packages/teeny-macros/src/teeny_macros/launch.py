@@ -82,6 +82,9 @@ class _Program:
     def load(self) -> Any:
         """The loaded program; many threads may ask, one compiles."""
         with self.lock:
+            plan = getattr(self.device, "plan", None)
+            if plan is not None:
+                self.loaded = plan(self.instance)
             if self.loaded is None:
                 artifact = devices.bundled(self.instance, self.device)
                 if artifact is None:
@@ -199,7 +202,7 @@ class LaunchSite:
         if loaded is None:
             loaded = program.load()
         arguments = [values[at] for at in found.run]
-        if found.described:
+        if found.described and program.params:
             names = [self.parameters[at].name for at in found.run]
             arguments = expanded(program.params, names, arguments)
         program.device.launch(loaded, size, arguments, stream=stream)

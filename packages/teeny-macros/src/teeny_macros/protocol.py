@@ -73,7 +73,8 @@ class Device(Protocol):
     """One device.
 
     A device may also have `targets`: all targets whose code it runs, the best one first. Without
-    it, that is `target` alone.
+    it, that is `target` alone. One that runs nothing has `plan(instance)`, which gives a program
+    without any code.
 
     `args` of `launch` are the run-time arguments in the kernel's order, already bound: arrays
     (anything that `describe` accepts) and Python numbers.

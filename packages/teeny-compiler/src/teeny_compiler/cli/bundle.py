@@ -13,6 +13,7 @@ import typer
 from teeny_compiler.bundling.choice import (
     HINTS,
     Wanted,
+    each_instance,
     every_instance,
     instances_in,
     parse_targets,
@@ -57,8 +58,8 @@ def build(
         list[str],
         typer.Argument(
             metavar="WHAT...",
-            help="Modules or files (all that they offer), MODULE_OR_FILE:KERNEL, or a manifest "
-            "(.toml).",
+            help="Modules or files (all that they offer), MODULE_OR_FILE:KERNEL, a function that "
+            "returns instances (MODULE_OR_FILE:FUNCTION), or a manifest (.toml).",
         ),
     ],
     output: Annotated[str, typer.Option("--output", "-o", help="The bundle: out.teeny.")],
@@ -77,7 +78,8 @@ def build(
             "--define",
             "-D",
             metavar="NAME=VALUE",
-            help="For MODULE:KERNEL, as of `teeny compile`. A name given again is one more choice.",
+            help="For MODULE:KERNEL, as of `teeny compile`, or an argument of MODULE:FUNCTION. "
+            "A name given again is one more choice.",
         ),
     ] = None,
     sealed: Annotated[
@@ -140,7 +142,12 @@ def _wanted(
             manifest = read_manifest(given)
             found += wanted_by(manifest, targets or manifest.targets, find)
             continue
-        if kernels.names_kernel(given):
+        if not kernels.names_kernel(given):
+            listed = instances_in(kernels.load_module(given))
+        elif (function := kernels.find_function(given)) is not None:
+            arguments = kernels.parse_arguments(define)
+            listed = list(each_instance(given, function(**arguments)))
+        else:
             kernel = kernels.find_kernel(given)
             choices: dict[str, list[Any]] = {}
             for key, value in map(kernels.parse_binding, define):
@@ -148,8 +155,6 @@ def _wanted(
             listed = (
                 [kernel] if hasattr(kernel, "with_hints") else every_instance(kernel, **choices)
             )
-        else:
-            listed = instances_in(kernels.load_module(given))
         found += [Wanted(one, tuple(targets)) for each in listed for one in variants(each, hints)]
     if not all(row.targets for row in found):
         raise E0970.error(module=", ".join(what)).help("name a target: `--target sm_90,cpu`")

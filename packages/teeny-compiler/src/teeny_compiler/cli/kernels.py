@@ -13,6 +13,7 @@ from teeny_macros.diagnostics import TeenyError
 from teeny_macros.target import Target
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import ModuleType
 
 _EXAMPLE = "for example `examples/vector_add.py:vector_add`"
@@ -35,6 +36,35 @@ def find_kernel(given: str) -> Any:
     if names:
         raise error.help(f"it has {', '.join(f'`{key}`' for key in names)}")
     raise error.help("a kernel is a function under `@kernel`")
+
+
+def find_function(given: str) -> Any:
+    """The plain function that `MODULE_OR_FILE:NAME` names; None for a kernel or nothing."""
+    where, _, name = given.rpartition(":")
+    found = getattr(_load(given, where), name, None)
+    return (
+        found if callable(found) and not isinstance(found, type) and not is_kernel(found) else None
+    )
+
+
+def parse_arguments(given: Sequence[str]) -> dict[str, Any]:
+    """The arguments of a function, from all `-D NAME=VALUE`: literals, and all else as texts.
+
+    A name that is given again has a list. Raises E0932.
+    """
+    found: dict[str, list[Any]] = {}
+    for text in given:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name.isidentifier():
+            raise E0932.error(given=text, reason="it is not `NAME=VALUE`").help(
+                "for example `-D dtypes=f32`"
+            )
+        try:
+            read = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            read = value
+        found.setdefault(name, []).append(read)
+    return {name: values if len(values) > 1 else values[0] for name, values in found.items()}
 
 
 def names_kernel(given: str) -> bool:

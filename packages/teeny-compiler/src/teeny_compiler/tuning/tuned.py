@@ -106,8 +106,15 @@ class TunedKernel(HeuristicKernel[P]):
         self.start(grid, args, final, options.changed(config.options), stream, device)
 
     def _choose(self, call: Call) -> Config:
-        if 0 in bind(call, self.configs[0]).grid:
+        first = bind(call, self.configs[0])
+        if 0 in first.grid:
             return self.configs[0]  # nothing runs, so there is nothing to measure
+        plan = getattr(first.device, "plan", None)
+        if plan is not None:  # any of them may be the fastest where it will run
+            for config in self.configs:
+                found = bind(call, config)
+                found.device.launch(plan(found.instance), found.grid, found.args)
+            return self.configs[0]
         return self._search(call, force=False).best
 
     def _site_now(self) -> LaunchSite:

@@ -1,0 +1,146 @@
+"""Which instances a program launches, found without a device: arrays have shapes and no memory.
+
+A planned device notes the instance of each launch; nothing is compiled, computed or kept.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from teeny_compiler.codes import E0974
+from teeny_macros import devices
+from teeny_macros.protocol import ArrayInfo
+from teeny_macros.target import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from teeny_compiler.bundling.choice import Instance
+    from teeny_macros.protocol import Grid
+
+_REMEDY = "launch kernels only, as if the arrays held anything; results cannot be looked at"
+_ALIGNED = 1 << 20  # an address that all kernels may take for aligned
+
+
+class PlannedBuffer:
+    """An array of a planned device: `shape` in elements, `dtype` a name of the language."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: str, device: str) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.device = device
+        self.pointer = _ALIGNED
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it would take."""
+        digits = "".join(c for c in self.dtype.partition("e")[0] if c.isdigit())
+        return prod(self.shape) * max(1, int(digits) // 8)
+
+    def copy_from(self, array: Any) -> None:
+        """Take the contents of another array: nothing to do."""
+
+    def to_host(self) -> NoReturn:
+        """Raise E0974: there is nothing in it."""
+        raise E0974.error(what="array").help(_REMEDY)
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        self.to_host()
+
+    def __repr__(self) -> str:
+        return f"<planned {self.dtype}{list(self.shape)} on {self.device}>"
+
+
+class PlannedDevice:
+    """A device that runs nothing. `buffer` makes arrays for it; launches over them are noted."""
+
+    def __init__(self, name: str, target: Target) -> None:
+        self.name = name
+        self.target = target
+        self.noted: dict[Instance, None] = {}
+
+    def buffer(self, shape: int | Sequence[int], dtype: Any = "f32") -> PlannedBuffer:
+        """A planned array of `shape`; `dtype` is a dtype of the language or its name."""
+        sides = (shape,) if isinstance(shape, int) else tuple(shape)
+        return PlannedBuffer(sides, _name_of(dtype), self.name)
+
+    def plan(self, instance: Instance) -> Instance:
+        """An instance is its own program here."""
+        return instance
+
+    def load(self, artifact: Any) -> Any:
+        """What it would load."""
+        return artifact
+
+    def launch(self, program: Any, grid: Grid, args: Sequence[Any], *, stream: Any = None) -> None:
+        """Note the instance."""
+        self.noted[program] = None
+
+    def stream(self) -> None:
+        """Launches are noted in any stream."""
+        return
+
+    def event(self) -> NoReturn:
+        """Raise E0974: nothing takes time."""
+        raise E0974.error(what="time").help(_REMEDY)
+
+    def synchronize(self) -> None:
+        """There is nothing to wait for."""
+
+
+class _Provider:
+    kind = devices.PLAN
+
+    def describe(self, array: Any) -> ArrayInfo | None:
+        if not isinstance(array, PlannedBuffer):
+            return None
+        return ArrayInfo(array.pointer, array.dtype, array.nbytes, array.device)
+
+    def device(self, name: str) -> PlannedDevice:
+        return _DEVICES[name.partition(":")[0]]
+
+
+# Kernels and operations remember devices by their names, so there is one of each.
+_DEVICES = {
+    "cuda": PlannedDevice(f"cuda:{devices.PLAN}", Target.cuda("sm_90")),
+    "cpu": PlannedDevice(f"cpu:{devices.PLAN}", Target.cpu("x86-64")),
+}
+_provider = _Provider()
+_lock = Lock()
+
+
+def every_launch(
+    workload: Callable[[Any], object], *, kinds: Sequence[str] = ("cuda",)
+) -> list[Instance]:
+    """The instances that a function launches, found without a GPU and without computing anything.
+
+    `workload(device)` gets a planned device; `device.buffer((4096, 1024), "f16")` is an array with
+    a shape and dtype alone, which kernels, tuned kernels and the operations of `teeny_kernels` take
+    like any other. A tuned kernel gives each of its configs. `kinds` are the kinds of devices that
+    the launches are meant for, `cuda` and `cpu`: operations may choose other block sizes for them.
+
+    Each instance comes twice: as launched, which knows that a stride was 1 or a size a multiple of
+    16, and without such knowledge, so that arrays of other sizes find it too.
+
+    Raises:
+        ToolchainError: E0974 where the function reads what no array holds. What launches raise.
+    """
+    found: dict[Instance, None] = {}
+    with _lock:
+        devices.register(devices.PLAN, _provider)
+        for kind in kinds:
+            device = _DEVICES[kind]
+            device.noted.clear()
+            workload(device)
+            found.update(device.noted)
+            device.noted.clear()
+    return list(dict.fromkeys(one for each in found for one in (each.with_hints(), each)))
+
+
+def _name_of(dtype: Any) -> str:
+    from teeny_macros.resolve import given_type
+
+    known = None if isinstance(dtype, str) else given_type(dtype)
+    return str(dtype) if known is None else known.dtype

@@ -1,0 +1,57 @@
+"""Bundles of the library: what its operations launch is found by planning, and runs sealed."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import teeny_kernels as tk
+from teeny_compiler import build_bundle
+from teeny_kernels.codes import KernelError
+from teeny_kernels.registry import specs
+from teeny_macros import bundle
+
+
+@pytest.mark.parametrize("name", list(specs()))
+def test_every_operation_can_be_planned(name: str) -> None:
+    found = tk.bundle_instances(name, specs()[name].dtypes[0])
+    kernels = {one.kernel.name for one in found}
+    assert kernels
+    launched = {kernel.name for kernel in specs()[name].kernels}
+    assert kernels & launched, f"none of {sorted(launched)} is launched"
+
+
+def test_options_choose_operations_dtypes_and_gradients() -> None:
+    both = tk.bundle_instances(["relu", "tanh"], ["f16", "f32"])
+    assert {dict(one.specialization.types)["x_ptr"].dtype for one in both} == {"f16", "f32"}
+    forward = tk.bundle_instances("relu", gradients=False)
+    assert len({one.kernel.name for one in forward}) == 1
+    assert len({one.kernel.name for one in tk.bundle_instances("relu")}) == 2
+
+
+@pytest.mark.parametrize("wrong", [{"operations": "reluu"}, {"dtypes": ["f16", "i3"]}])
+def test_a_name_that_is_none_is_refused_with_those_that_are(wrong: dict[str, Any]) -> None:
+    with pytest.raises(KernelError) as caught:
+        tk.bundle_instances(**wrong)
+    assert caught.value.code == "E1204"
+    assert "relu, " in str(caught.value) or "f32, f16" in str(caught.value)
+
+
+def test_rows_of_every_length_find_their_kernel_in_a_sealed_bundle(tmp_path: Path) -> None:
+    instances = tk.bundle_instances("softmax", "f32", gradients=False)
+    path = tmp_path / "softmax.teeny"
+    level = "aarch64" if platform.machine() in ("aarch64", "arm64") else "x86-64"
+    build_bundle(instances, path, targets=[level], sealed=True, hints="none", progress=False)
+    bundled = bundle.load(path)
+    try:
+        for columns in (1, 2, 17, 100, 513, 1024, 5000, 40000):
+            x = np.random.default_rng(0).standard_normal((2, columns), np.float32)
+            np.testing.assert_allclose(tk.softmax(x).sum(-1), 1.0, rtol=1e-5)
+        assert bundled.hits > 0
+        assert bundled.misses == 0
+    finally:
+        bundle.unload(bundled)
