@@ -6,9 +6,8 @@ The gradients are products themselves, of transposed views; nothing is copied fo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from math import prod
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,26 +17,18 @@ from teeny_kernels.layout import (
     Output,
     broadcast_shape,
     contiguous,
-    expanded,
     permuted,
     require_dtype,
     reshaped,
 )
 from teeny_kernels.norm.kernels import column_sums
 from teeny_kernels.products.kernels import matmul_kernel
+from teeny_kernels.products.persistent import matmul_persistent
+from teeny_kernels.products.run import Epilogue, product
+from teeny_kernels.products.stream import matmul_join, matmul_shares
 from teeny_kernels.spec import FLOATS, Case, Cost, KernelSpec, Tolerance
 
 A = TypeVar("A")
-
-
-class _Tiles(NamedTuple):
-    """Sides of a tile, warps and stages."""
-
-    m: int
-    n: int
-    k: int
-    warps: int
-    stages: int
 
 
 def matmul(x: A, y: A, *, allow_tf32: bool = False, out: A | None = None) -> A:
@@ -53,7 +44,8 @@ def matmul(x: A, y: A, *, allow_tf32: bool = False, out: A | None = None) -> A:
     _check("matmul", left, right)
     shape = _shape("matmul", left, right)
     result = Output("matmul", left, shape, out=out)
-    _product(result.operand, _matrix(left, row=True), _matrix(right, row=False), None, allow_tf32)
+    a, b = _matrix(left, row=True), _matrix(right, row=False)
+    product(result.operand, a, b, relaxed=allow_tf32)
     found: A = result.finish()
     return found
 
@@ -95,7 +87,7 @@ def linear(x: A, weight: A, bias: A | None = None, *, allow_tf32: bool = False) 
     flat = reshaped(contiguous("linear", source), (prod(source.shape[:-1]), source.shape[-1]))
     result = Output("linear", source, (*source.shape[:-1], w.shape[0]))
     ready = None if b is None else contiguous("linear", b)
-    _product(result.operand, flat, _turned(w), ready, allow_tf32)
+    product(result.operand, flat, _turned(w), Epilogue(bias=ready), relaxed=allow_tf32)
     found: A = result.finish()
     return found
 
@@ -111,9 +103,9 @@ def linear_backward(grad: A, x: A, weight: A, *, allow_tf32: bool = False) -> tu
     flat = reshaped(contiguous("linear_backward", source), (rows, source.shape[-1]))
     g = reshaped(contiguous("linear_backward", upstream), (rows, w.shape[0]))
     dx = Output("linear_backward", source, source.shape)
-    _product(dx.operand, g, w, None, allow_tf32)
+    product(dx.operand, g, w, relaxed=allow_tf32)
     dw = Output("linear_backward", w, w.shape)
-    _product(dw.operand, _turned(g), flat, None, allow_tf32)
+    product(dw.operand, _turned(g), flat, relaxed=allow_tf32)
     db = Output("linear_backward", w, w.shape[:1])
     _sum_rows(db.operand, g)
     return dx.finish(), dw.finish(), db.finish()
@@ -161,12 +153,12 @@ def _gradient(like: Operand, matrix: Operand, a: Operand, b: Operand, allow_tf32
     own = (*(1,) * (len(batch) + 2 - matrix.ndim), *matrix.shape)
     repeated = [axis for axis in range(len(batch)) if own[axis] != batch[axis]]
     if not repeated:
-        _product(reshaped(result.operand, (*batch, *matrix.shape[-2:])), a, b, None, allow_tf32)
+        product(reshaped(result.operand, (*batch, *matrix.shape[-2:])), a, b, relaxed=allow_tf32)
         return result.finish()
     # What is summed is not rounded to a narrow dtype before.
     exact = "f64" if like.dtype == "f64" else "f32"
     whole = empty(like, (*batch, *matrix.shape[-2:]), exact)
-    _product(whole, a, b, None, allow_tf32)
+    product(whole, a, b, relaxed=allow_tf32)
     kept = [axis for axis in range(len(own)) if axis not in repeated]
     moved = contiguous("matmul_backward", permuted(whole, [*repeated, *kept]))
     count = prod(batch[axis] for axis in repeated)
@@ -180,62 +172,6 @@ def _sum_rows(target: Operand, rows: Operand) -> None:
     column_sums[-(-columns // 32)](
         target.array, exact.array, count, columns, ROWS=32, BLOCK_SIZE=32
     )
-
-
-def _tiles(m: int, n: int, k: int, dtype: str, device: str) -> _Tiles:
-    """The tile of a product: what is left of a side decides, wide tiles only for narrow dtypes."""
-    if device == "cpu" or dtype == "f64":
-        return _Tiles(64, 64, 32, 4, 2)
-    if dtype == "f32":
-        return _Tiles(64, 64, 32, 4, 3)
-    if min(m, n) <= 64 or m * n <= 512 * 512:
-        return _Tiles(64, 64, 64, 4, 4)
-    if m * n <= 2048 * 1024:
-        return _Tiles(128, 128, 64, 4, 4)
-    return _Tiles(128, 256, 64, 8, 3)
-
-
-def _product(out: Operand, x: Operand, y: Operand, bias: Operand | None, allow_tf32: bool) -> None:
-    batch = broadcast_shape("matmul", x.shape[:-2], y.shape[:-2])
-    (m, k), n, count = x.shape[-2:], y.shape[-1], prod(batch)
-    if not count * m * n:
-        return
-    a, b = (_batched(own, batch) for own in (x, y))
-    tiles = _tiles(m, n, k, x.dtype, x.device)
-    grid = count * -(-m // tiles.m) * -(-n // tiles.n)
-    matmul_kernel.options(num_warps=tiles.warps, num_stages=tiles.stages)[grid](
-        out.array,
-        a.array,
-        b.array,
-        None if bias is None else bias.array,
-        m,
-        n,
-        k,
-        a.strides[0],
-        a.strides[1],
-        a.strides[2],
-        b.strides[0],
-        b.strides[1],
-        b.strides[2],
-        PRECISION="tf32" if allow_tf32 and x.dtype == "f32" else "ieee",
-        EVEN_K=k % tiles.k == 0,
-        BLOCK_M=tiles.m,
-        BLOCK_N=tiles.n,
-        BLOCK_K=tiles.k,
-        GROUP_M=8,
-    )
-
-
-def _batched(x: Operand, batch: Sequence[int]) -> Operand:
-    """`x` with one leading axis: a view where the leading axes join, else a copy."""
-    full = expanded(x, (*batch, *x.shape[-2:]))
-    count = prod(batch)
-    lengths = [(side, step) for side, step in zip(batch, full.strides, strict=False) if side != 1]
-    joined = all(step == below * length for (_, step), (length, below) in pairwise(lengths))
-    if not joined:
-        return reshaped(contiguous("matmul", full), (count, *x.shape[-2:]))
-    step = lengths[-1][1] if lengths else 0
-    return x._replace(shape=(count, *x.shape[-2:]), strides=(step, *full.strides[-2:]))
 
 
 def _matmul_gradients(
@@ -295,7 +231,7 @@ SPECS = (
         name="matmul",
         family="linear algebra",
         function=matmul,
-        kernels=(matmul_kernel, column_sums),
+        kernels=(matmul_kernel, matmul_shares, matmul_join, matmul_persistent, column_sums),
         backward=lambda grads, arrays, outputs, options: matmul_backward(grads[0], *arrays),
         differentiable=(0, 1),
         formula="out[..., m, n] = sum over k of x[..., m, k] y[..., k, n]",
@@ -331,7 +267,7 @@ SPECS = (
         name="linear",
         family="linear algebra",
         function=linear,
-        kernels=(matmul_kernel, column_sums),
+        kernels=(matmul_kernel, matmul_shares, matmul_join, matmul_persistent, column_sums),
         backward=lambda grads, arrays, outputs, options: linear_backward(
             grads[0], arrays[0], arrays[1]
         ),

@@ -1,0 +1,143 @@
+"""Which kernel and configuration a product of matrices gets: a tuned table, or rules.
+
+`tuned_<arch>.json` holds what `benchmarks/tune_gemm.py` found fastest, a row for each dtype, layout
+and shape. A product near a row (each side within a factor of 1.5) takes its configuration if the
+arrays allow it; the others go by `by_rule`. Nothing is measured here.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import log2
+from typing import NamedTuple
+
+_NEAR = log2(1.5)
+
+
+class Config(NamedTuple):
+    """How a product runs.
+
+    `kind` is `tiles` (one program for each tile), `shares` (all steps in equal shares, for few
+    tiles; `programs` of them) or `persistent` (tiles moved by descriptors). `m`, `n` and `k` are
+    the sides of a tile, `group` the rows of tiles in a group, `split` the parts that a persistent
+    program stores a tile in.
+    """
+
+    kind: str
+    m: int
+    n: int
+    k: int
+    warps: int
+    stages: int
+    group: int = 8
+    split: int = 1
+    programs: int = 0
+
+
+class Problem(NamedTuple):
+    """A product to choose for.
+
+    `batch` matrices (m, k) times (k, n); `x` and `y` are the dtypes, `x_turned` says that x lies
+    along m, `y_turned` that y lies along k. `described` says that descriptors can describe all
+    arrays, `plain` that the result is the sums alone, `relaxed` that f32 may be rounded to tf32, or
+    sums of 8-bit floats kept in fewer bits. `arch` is empty and `processors` 1 on a CPU.
+    """
+
+    m: int
+    n: int
+    k: int
+    batch: int
+    x: str
+    y: str
+    x_turned: bool
+    y_turned: bool
+    described: bool
+    plain: bool
+    relaxed: bool
+    arch: str
+    processors: int
+
+
+def choose(problem: Problem) -> Config:
+    """The configuration of a product."""
+    if not problem.arch:
+        return Config("tiles", 64, 64, 32, 4, 2)
+    found = _nearest(problem) or by_rule(problem)
+    if found.kind == "persistent" and not problem.plain and found.n >= 256:
+        return found._replace(split=2)  # a whole tile and what it is changed by do not fit
+    return found
+
+
+def by_rule(problem: Problem) -> Config:
+    """The configuration of a product that no tuned row is near to."""
+    own = problem
+    narrow = own.x not in ("f32", "f64")
+    if own.x == "f64" or (own.x == "f32" and not own.relaxed):
+        return _filled(own, Config("tiles", 64, 64, 16 if own.x == "f64" else 32, 4, 3))
+    if own.m <= 64 or own.n <= 64:
+        return _thin(own)
+    deep = {"f32": 32, "f16": 64, "bf16": 64}.get(own.x, 128)
+    many = own.batch * -(-own.m // 128) * -(-own.n // 256)
+    if not own.described:
+        wide = narrow and many >= own.processors and own.x == own.y
+        found = Config("tiles", 128, 256 if wide else 128, deep, 8, 3)
+        return _filled(own, found)
+    # Sums that are kept twice need more registers.
+    twice = own.x.startswith("f8") and not own.relaxed
+    if many >= own.processors and not twice:
+        return Config("persistent", 128, 256, deep, 8, 3)
+    if own.batch * -(-own.m // 128) * -(-own.n // 128) >= own.processors * 3 // 4:
+        return Config("persistent", 128, 128, deep, 8, 4)
+    return _filled(own, Config("tiles", 64, 64, deep, 4, 4))
+
+
+def _thin(own: Problem) -> Config:
+    """Few rows or columns: what counts is how much of the other matrix is on its way at once."""
+    bytes_k = 256 if own.y in ("i8", "f8e4m3", "f8e5m2") else 128
+    deep = 64 if own.x == "f32" else bytes_k
+    thin, wide = (own.m, own.n) if own.m <= own.n else (own.n, own.m)
+    side = 16 if thin <= 16 else 32 if thin <= 32 else 64
+    long = 64 if wide >= 64 else 32
+    m, n = (side, long) if own.m <= own.n else (long, side)
+    return _filled(own, Config("tiles", m, n, deep, 4, 4))
+
+
+def _filled(own: Problem, found: Config) -> Config:
+    """`found`, or with its steps in shares where its tiles leave most of the device idle."""
+    tiles = own.batch * -(-own.m // found.m) * -(-own.n // found.n)
+    steps = -(-own.k // found.k)
+    room = 2 * own.processors if found.m * found.n <= 64 * 64 else own.processors
+    if tiles * 2 > room or steps < 8:
+        return found
+    # At least four steps for a program; whole tiles are cut in equal parts.
+    parts = min(room // tiles, steps // 4)
+    return found._replace(kind="shares", programs=tiles * parts) if parts > 1 else found
+
+
+@cache
+def table(arch: str) -> tuple[tuple[Problem, Config], ...]:
+    """The tuned rows for an architecture; none where no table is shipped."""
+    import json
+    from importlib.resources import files
+
+    place = files("teeny_kernels.products").joinpath(f"tuned_{arch}.json")
+    if not place.is_file():
+        return ()
+    rows = json.loads(place.read_text(encoding="utf-8"))["rows"]
+    blank = Problem(1, 1, 1, 1, "", "", False, False, True, True, False, arch, 0)
+    return tuple((blank._replace(**row["problem"]), Config(**row["config"])) for row in rows)
+
+
+@cache
+def _nearest(own: Problem) -> Config | None:
+    best, found = _NEAR, None
+    for row, config in table(own.arch):
+        if own[3:8] != row[3:8] or own.relaxed != row.relaxed:
+            continue
+        if config.kind == "persistent" and not own.described:
+            continue
+        pairs = zip(own[:3], row[:3], strict=True)
+        far = max(abs(log2(max(a, 1) / b)) for a, b in pairs)
+        if far < best:
+            best, found = far, config
+    return found

@@ -1,0 +1,165 @@
+"""Every kernel and configuration of the products of matrices, and what is chosen for a shape."""
+
+from __future__ import annotations
+
+from math import erf
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from teeny_kernels import testing
+from teeny_kernels.arrays import operand
+from teeny_kernels.products.choose import Config, Problem, choose, table
+from teeny_kernels.products.run import PLAIN, Epilogue, product
+
+RNG = np.random.default_rng(11)
+BF16 = ml_dtypes.bfloat16
+
+# Small tiles, so that small matrices have many.
+CONFIGS = {
+    "tiles": Config("tiles", 32, 32, 16, 4, 2, group=2),
+    "three shares": Config("shares", 32, 32, 16, 4, 2, programs=3),
+    "shares of part of a tile": Config("shares", 32, 32, 16, 4, 2, programs=40),
+    "descriptors": Config("persistent", 32, 32, 16, 4, 2, group=2, programs=3),
+    "descriptors, two parts": Config("persistent", 32, 32, 16, 4, 2, split=2, programs=2),
+}
+
+
+def normal(*shape: int, dtype: Any = np.float32) -> Any:
+    return RNG.standard_normal(shape).astype(dtype)
+
+
+def turned(array: Any) -> Any:
+    """The same matrices, the elements of a column side by side."""
+    return np.ascontiguousarray(array.swapaxes(-1, -2)).swapaxes(-1, -2)
+
+
+def multiplied(x: Any, y: Any, epilogue: Epilogue = PLAIN, **options: Any) -> Any:
+    out = np.full((*x.shape[:-1], y.shape[-1]), np.nan, x.dtype)
+    made, left, right = (operand("array", own) for own in (out, x, y))
+    product(made, left, right, epilogue, **options)
+    return out
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("shape", [(100, 72, 136), (1, 200, 8), (64, 64, 64), (3, 40, 48, 56)])
+def test_every_kernel_gives_the_product(name: str, shape: tuple[int, ...]) -> None:
+    *batch, m, k, n = shape
+    x, y = normal(*batch, m, k), normal(*batch, k, n)
+    wanted = x.astype(np.float64) @ y.astype(np.float64)
+    found = multiplied(x, y, config=CONFIGS[name])
+    assert np.abs(found - wanted).max() < 1e-4
+    both = multiplied(turned(x), turned(y), config=CONFIGS[name])
+    assert testing.same_bits(found, both)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("activation", [None, "relu", "gelu", "gelu_tanh", "silu"])
+def test_every_kernel_has_the_epilogue(name: str, activation: str | None) -> None:
+    x, y, bias, residual = normal(40, 48), normal(48, 72), normal(72), normal(40, 72)
+    rows, columns = (RNG.random(side).astype(np.float32) for side in (40, 72))
+    s, t, b, r = (operand("array", own) for own in (rows, columns, bias, residual))
+    epilogue = Epilogue(s, t, b, r, 0.5, -2.0, activation)
+    found = multiplied(x, y, epilogue, config=CONFIGS[name])
+    z = 0.5 * rows[:, None] * columns * (x.astype(np.float64) @ y) + bias
+    sign = np.vectorize(erf)(z / 2**0.5)
+    inner = (2 / np.pi) ** 0.5 * (z + 0.044715 * z**3)
+    wanted = {
+        None: z,
+        "relu": np.maximum(z, 0),
+        "gelu": z * 0.5 * (1 + sign),
+        "gelu_tanh": z * 0.5 * (1 + np.tanh(inner)),
+        "silu": z / (1 + np.exp(-z)),
+    }[activation]
+    assert np.abs(found - (wanted - 2 * residual)).max() < 1e-4
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_repeated_runs_give_the_same_bits(name: str) -> None:
+    x, y = normal(70, 136, dtype=BF16), normal(136, 40, dtype=BF16)
+    first = multiplied(x, y, config=CONFIGS[name])
+    for _ in range(3):
+        assert testing.same_bits(first, multiplied(x, y, config=CONFIGS[name]))
+
+
+def test_integers_are_summed_exactly() -> None:
+    x, y = (RNG.integers(-128, 128, side, dtype=np.int8) for side in ((40, 80), (80, 24)))
+    for name in ("tiles", "shares of part of a tile"):
+        config = CONFIGS[name]._replace(k=32)
+        out = np.zeros((40, 24), np.int32)
+        made, left, right = (operand("array", own) for own in (out, x, y))
+        product(made, left, right, config=config)
+        assert np.array_equal(out, x.astype(np.int32) @ y.astype(np.int32))
+
+
+PROBLEM = Problem(
+    4096, 4096, 4096, 1, "bf16", "bf16", False, False, True, True, False, "sm_90", 132
+)
+
+
+def test_large_products_take_descriptors_where_arrays_allow_it() -> None:
+    assert choose(PROBLEM).kind == "persistent"
+    assert choose(PROBLEM._replace(described=False)).kind == "tiles"
+    assert choose(PROBLEM._replace(arch="", processors=1)).kind == "tiles"
+    older = choose(PROBLEM._replace(arch="sm_80", described=False, processors=108))
+    assert older.kind == "tiles"
+
+
+def test_few_tiles_with_a_long_k_are_shared() -> None:
+    for m, n, k in ((16, 4096, 4096), (256, 256, 65536), (1, 1024, 8192), (4096, 16, 4096)):
+        config = choose(PROBLEM._replace(m=m, n=n, k=k))
+        assert config.kind == "shares", (m, n, k)
+        assert config.programs > -(-m // config.m) * -(-n // config.n)
+
+
+def test_an_epilogue_leaves_room_for_itself() -> None:
+    config = choose(PROBLEM._replace(plain=False))
+    assert config.split == 2 or config.n < 256
+
+
+def test_the_tuned_rows_fit_the_hardware() -> None:
+    for problem, config in table("sm_90"):
+        size = {"f32": 4, "i8": 1, "f8e4m3": 1, "f8e5m2": 1}.get(problem.x, 2)
+        stages = config.stages * (config.m + config.n) * config.k * size
+        assert stages <= 232448, (problem, config)
+        assert config.kind in ("tiles", "shares", "persistent")
+
+
+GPU_CONFIGS = [
+    Config("tiles", 128, 256, 64, 8, 3),
+    Config("shares", 64, 64, 64, 4, 4, programs=100),
+    Config("shares", 16, 64, 128, 4, 4, programs=100),
+    Config("persistent", 128, 256, 64, 8, 3),
+    Config("persistent", 128, 256, 64, 8, 4, split=2),
+    Config("persistent", 128, 128, 64, 8, 4, programs=7),
+]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("config", GPU_CONFIGS, ids=str)
+@pytest.mark.parametrize("shape", [(520, 1032, 264), (1, 512, 4096), (3, 264, 136, 520)])
+def test_every_kernel_gives_the_product_on_a_gpu(config: Config, shape: tuple[int, ...]) -> None:
+    import torch
+
+    *batch, m, k, n = shape
+    for dtype, bound in ((torch.bfloat16, 2**-7), (torch.float16, 2**-9)):
+        x = torch.randn(*batch, m, k, device="cuda", dtype=dtype)
+        y = torch.randn(*batch, k, n, device="cuda", dtype=dtype)
+        wanted = x.double() @ y.double()
+        bias = torch.randn(n, device="cuda", dtype=dtype)
+        for a, b in ((x, y), (x.mT.contiguous().mT, y.mT.contiguous().mT)):
+            out = torch.full((*batch, m, n), float("nan"), device="cuda", dtype=dtype)
+            o, p, q, r = (operand("array", own) for own in (out, a, b, bias))
+            for epilogue, exact in (
+                (PLAIN, wanted),
+                (Epilogue(bias=r, activation="relu"), (wanted + bias).clamp(min=0)),
+            ):
+                fits = epilogue == PLAIN or config.n < 256 or config.split == 2
+                if config.kind == "persistent" and not fits:
+                    continue
+                out.fill_(float("nan"))
+                product(o, p, q, epilogue, config=config)
+                error = (out.double() - exact).abs()
+                assert (error <= bound * (exact.abs() + k**0.5 * 0.01)).all(), error.max()
