@@ -557,7 +557,7 @@ def test_references_are_given_back(fake: FakeDriver, device: Device, compiler: C
     fake.launches.clear()
     gc.collect()
     after = [sys.getrefcount(value) for value in objects]
-    assert all(abs(a - b) < 100 for a, b in zip(after, before, strict=True)), (before, after)
+    assert all(abs(a - b) < 100 for a, b in zip(after, before, strict=True)), str((before, after))
 
 
 def test_many_threads_launch_at_the_same_time(

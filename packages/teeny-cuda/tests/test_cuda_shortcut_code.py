@@ -44,7 +44,7 @@ def test_the_code_is_kept_on_disk_and_a_damaged_file_is_made_again(
 ) -> None:
     assert launcher.is_available()
     monkeypatch.setenv("TEENY_LAUNCHER_CACHE", str(tmp_path / "kept"))
-    text = common_text(launcher.type_offset())
+    text = common_text(launcher.places())
     data = launcher._object_of(text)
     (path,) = (tmp_path / "kept").iterdir()
     assert launcher._object_of(text) == data
@@ -61,7 +61,7 @@ def test_the_code_names_only_known_symbols() -> None:
     assert launcher.is_available()
     llvm = launcher._state["llvm"]
     pattern = Pattern(2, 1, (Argument("dlpack", 0), Argument("number", 1, "f32")), 2, "exchange")
-    module = llvm.parse_assembly(entry_text(pattern, launcher.type_offset()))
+    module = llvm.parse_assembly(entry_text(pattern, launcher.places()))
     module.verify()
     declared = {f.name for f in module.functions if f.is_declaration}
     assert declared <= {*FUNCTIONS, "llvm.fabs.f64"}

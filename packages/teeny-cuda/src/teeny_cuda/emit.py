@@ -6,7 +6,7 @@ stands in a *record*, an array of 8-byte words that `record.py` fills. Nothing h
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from teeny_cuda.emit_parts import (
     ALIVE,
@@ -28,6 +28,9 @@ from teeny_cuda.emit_parts import (
     VALUES,
 )
 from teeny_cuda.emit_text import LAUNCH_CELLS, Text
+
+if TYPE_CHECKING:
+    from teeny_cuda.places import Places
 
 _INTEGER_BITS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64, "u8": 8, "u16": 16, "u32": 32, "u64": 64}
 _LARGEST_F32 = "0x47EFFFFFE0000000"
@@ -65,24 +68,22 @@ class Pattern(NamedTuple):
     extended: bool = False
 
 
-def entry_text(pattern: Pattern, type_offset: int) -> str:
-    """The module with the function `entry` of a pattern.
-
-    `type_offset` is where objects have their type.
-    """
-    return _Entry(pattern, type_offset).module()
+def entry_text(pattern: Pattern, places: Places) -> str:
+    """The module with the function `entry` of a pattern."""
+    return _Entry(pattern, places).module()
 
 
-def common_text(type_offset: int) -> str:
+def common_text(places: Places) -> str:
     """The module with `dispatch` (calls a chain's entries) and `prepared` (runs one launch)."""
-    text = Text(type_offset)
-    text.lines += DISPATCH.splitlines()
-    prepared = Text(type_offset)
+    text = Text(places)
+    text.lines += DISPATCH.replace("MEMORY_OFFSET", str(places.memory)).splitlines()
+    prepared = Text(places)
     prepared.open("define ptr @prepared(ptr %rec.object, ptr %unused) {")
     prepared.say(*LAUNCH_CELLS)
-    prepared.say("%rec = call ptr @PyLong_AsVoidPtr(ptr %rec.object.0)", before=(
-        "%rec.object.0 = call ptr @PyTuple_GetItem(ptr %rec.object, i64 0)",
-    ))  # fmt: skip
+    prepared.say(
+        f"%rec.at = getelementptr i8, ptr %rec.object, i64 {places.memory}",
+        "%rec = load ptr, ptr %rec.at, align 8",
+    )
     alive = prepared.let(f"icmp ne i64 {prepared.word(ALIVE)}, 0")
     prepared.say(f"br i1 {alive}, label %alive, label %dead")
     prepared.label("alive")
@@ -109,8 +110,8 @@ def common_text(type_offset: int) -> str:
 class _Entry(Text):
     """The function of one pattern: all checks, then the launch."""
 
-    def __init__(self, pattern: Pattern, type_offset: int) -> None:
-        super().__init__(type_offset)
+    def __init__(self, pattern: Pattern, places: Places) -> None:
+        super().__init__(places)
         self.pattern = pattern
 
     def module(self) -> str:
@@ -159,7 +160,7 @@ class _Entry(Text):
         self.say(f"ret i32 {MISS}")
         self.label("error")
         self.say(f"ret i32 {ERROR}", "}")
-        grid_of = GRID_OF.replace("TYPE_OFFSET", str(self.type_offset))
+        grid_of = GRID_OF.replace("TYPE_OFFSET", str(self.places.type))
         return self.header() + "\n".join(self.lines) + "\n" + grid_of + _WEIGHTS
 
     def require(self, condition: str, otherwise: str = "miss") -> None:
@@ -169,7 +170,7 @@ class _Entry(Text):
         self.label(go)
 
     def require_type(self, value: str, wanted: str) -> None:
-        kind = self.load(value, self.type_offset, "ptr")
+        kind = self.load(value, self.places.type, "ptr")
         self.require(f"icmp eq ptr {kind}, {wanted}")
 
     def names(self) -> None:
@@ -185,10 +186,10 @@ class _Entry(Text):
         )
         self.label(other)
         self.require("icmp ne ptr %kwnames, null")
-        self.require(f"icmp eq i64 {self.let('call i64 @PyTuple_Size(ptr %kwnames)')}, {count}")
+        self.require(f"icmp eq i64 {self.load('%kwnames', self.places.count)}, {count}")
         for at in range(count):
-            one = self.let(f"call ptr @PyTuple_GetItem(ptr %kwnames, i64 {at})")
-            two = self.let(f"call ptr @PyTuple_GetItem(ptr {known}, i64 {at})")
+            item = self.places.items + 8 * at
+            one, two = self.load("%kwnames", item, "ptr"), self.load(known, item, "ptr")
             self.require(f"icmp eq ptr {one}, {two}")
         self.say(f"br label %{same}")
         self.label(same)
@@ -199,9 +200,11 @@ class _Entry(Text):
         form = argument.form
         if form == "buffer":
             self.require_type(value, self.word(base, "ptr"))
-            kind = self.attribute(value, "@name_kind")
+            kind = self.load(value, self.places.kind, "ptr")
             self.require(f"icmp eq ptr {kind}, {self.word(base + 1, 'ptr')}")
-            self.put(argument, self.integer_of(self.attribute_kept(value, "@name_address")))
+            # A buffer of a kind has an address: an int of 64 bits.
+            address = self.load(value, self.places.address, "ptr")
+            self.put(argument, self.let(f"call i64 @PyLong_AsUnsignedLongLongMask(ptr {address})"))
         elif form == "dlpack":
             self.exchange(base, argument, value)
         elif form == "tensor":
@@ -295,7 +298,7 @@ class _Entry(Text):
             self.require_type(value, "@py_float")
             number = self.let(f"call double @PyFloat_AsDouble(ptr {value})")
         else:
-            kind = self.load(value, self.type_offset, "ptr")
+            kind = self.load(value, self.places.type, "ptr")
             plain, whole, join = (self.fresh(f"{n}.") for n in ("plain", "whole", "join"))
             is_float = self.let(f"icmp eq ptr {kind}, @py_float")
             self.say(f"br i1 {is_float}, label %{plain}, label %{whole}")

@@ -35,7 +35,6 @@ FUNCTIONS = {
     "PyLong_AsDouble": "double (ptr)",
     "PyLong_AsLongLongAndOverflow": "i64 (ptr, ptr)",
     "PyLong_AsUnsignedLongLongMask": "i64 (ptr)",
-    "PyLong_AsVoidPtr": "ptr (ptr)",
     "PyLong_FromLong": "ptr (i64)",
     "PyObject_CallNoArgs": "ptr (ptr)",
     "PyObject_CallOneArg": "ptr (ptr, ptr)",
@@ -50,7 +49,7 @@ FUNCTIONS = {
 # Python objects that the code names; record.py gives their addresses.
 OBJECTS = (
     "py_none", "py_true", "py_false", "py_int", "py_float", "py_tuple",
-    "name_kind", "name_address", "name_dtype", "name_get_device", "name_data_ptr",
+    "name_dtype", "name_get_device", "name_data_ptr",
 )  # fmt: skip
 
 # A grid as an int, a tuple of ints, or whatever the record's Python function makes three ints of.
@@ -140,8 +139,8 @@ end:
 DISPATCH = f"""
 define ptr @dispatch(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {{
 entry:
-  %cell = call ptr @PyTuple_GetItem(ptr %self, i64 0)
-  %site = call ptr @PyLong_AsVoidPtr(ptr %cell)
+  %site.at = getelementptr i8, ptr %self, i64 MEMORY_OFFSET
+  %site = load ptr, ptr %site.at, align 8
   %chain = load ptr, ptr %site, align 8
   %slow.at = getelementptr i8, ptr %site, i64 {8 * SITE_SLOW}
   %slow = load ptr, ptr %slow.at, align 8

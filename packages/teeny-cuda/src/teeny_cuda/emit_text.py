@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from teeny_cuda.emit_parts import (
     CONFIG,
@@ -22,6 +23,9 @@ from teeny_cuda.emit_parts import (
     THREADS,
 )
 
+if TYPE_CHECKING:
+    from teeny_cuda.places import Places
+
 LAUNCH_CELLS = (
     "%current.cell = alloca ptr, align 8",
     f"%config = alloca [{CONFIG_BYTES} x i8], align 8",
@@ -31,8 +35,8 @@ LAUNCH_CELLS = (
 class Text:
     """Lines of a module with numbered values."""
 
-    def __init__(self, type_offset: int) -> None:
-        self.type_offset = type_offset
+    def __init__(self, places: Places) -> None:
+        self.places = places
         self.lines: list[str] = []
         self.count = 0
         self.before_good = ""

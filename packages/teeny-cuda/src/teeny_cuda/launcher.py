@@ -14,22 +14,26 @@ from typing import TYPE_CHECKING, Any
 
 from teeny_cuda import env
 from teeny_cuda.emit_parts import FUNCTIONS, OBJECTS
+from teeny_cuda.places import find_places
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from teeny_cuda.places import Places
+
 _DIGEST_BYTES = 32
-_ATTRIBUTES = ("_launch_kind", "_address", "dtype", "get_device", "data_ptr")
+_ATTRIBUTES = ("dtype", "get_device", "data_ptr")
 
 _lock = threading.Lock()
 _loaded: dict[str, tuple[Any, ...]] = {}
 _state: dict[str, Any] = {}
 
 
-def type_offset() -> int:
-    """Where an object has its type: after the reference count."""
-    return object.__basicsize__ - ctypes.sizeof(ctypes.c_void_p)
+def places() -> Places:
+    """Where objects have what the code reads. Only where machine code is available."""
+    found: Places = _state["places"]
+    return found
 
 
 def is_available() -> bool:
@@ -55,8 +59,8 @@ def _probe() -> bool:
         return False
     if not getattr(sys, "_is_gil_enabled", lambda: True)() or env.is_set(env.TEENY_NO_JIT_LAUNCHER):
         return False
-    sample: Any = 1.5
-    if ctypes.c_void_p.from_address(id(sample) + type_offset()).value != id(float):
+    _state["places"] = find_places()
+    if _state["places"] is None:
         return False
     if not all(hasattr(ctypes.pythonapi, name) for name in FUNCTIONS):
         return False

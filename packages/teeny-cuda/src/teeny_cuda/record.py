@@ -7,9 +7,11 @@ sends all later launches back to the slow path.
 from __future__ import annotations
 
 import ctypes
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from teeny_cuda import emit_parts as parts
+from teeny_cuda.places import Handle
 
 if TYPE_CHECKING:
     from teeny_cuda.context import Context
@@ -68,6 +70,17 @@ class Record:
         """Keep objects that the words need."""
         self._kept += values
 
+    def watch(self, value: Any) -> None:
+        """End with `value`, without keeping it."""
+        mine = weakref.ref(self)
+
+        def gone(_value: Any) -> None:
+            record = mine()
+            if record is not None:
+                record.end()
+
+        self._kept.append(weakref.ref(value, gone))
+
     def end(self) -> None:
         """Send later launches to the slow path."""
         self._words[parts.ALIVE] = 0
@@ -110,11 +123,14 @@ def describe_launch(
 def builtin(address: int, record: Record, name: str, *, takes_arguments: bool) -> Any:
     """A built-in function whose code is at `address` and whose record is `record`.
 
-    CPython drops `m_self` last, so that the definition in it outlives the function.
+    Its self stands for the record's memory, where the code finds it. CPython drops `m_self` last,
+    so that the definition in it outlives the function.
     """
     flags = _FASTCALL | _KEYWORDS if takes_arguments else _NOARGS
     definition = _MethodDef(name.encode(), address, flags, None)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
     make.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    return make(ctypes.addressof(definition), (record.address, record, definition), None)
+    own = Handle.from_address(record.address)
+    own.kept = (record, definition)
+    return make(ctypes.addressof(definition), own, None)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections import deque
 from types import CellType
 from typing import TYPE_CHECKING, Any
 
@@ -35,10 +36,9 @@ _CUDA = 2
 class Shortcut:
     """The entries for the calls of one kernel with the same launch options."""
 
-    __slots__ = ("_chain", "_count", "_dispatch", "_record", "_seen", "_slow", "launch")
+    __slots__ = ("_chain", "_dispatch", "_entries", "_old", "launch")
 
     def __init__(self, slow: Callable[..., Any], guards: Sequence[Any]) -> None:
-        self._slow = slow
         self._dispatch = _common()[0]
         self._chain = Record(parts.CHAIN_TABLE + _ENTRIES)
         table = Record(max(1, parts.GUARD_WORDS * len(guards)))
@@ -51,23 +51,30 @@ class Shortcut:
                 table.name(base + 3, guard.value)
         self._chain.put(parts.CHAIN_GUARDS, len(guards))
         self._chain.put(parts.CHAIN_GUARD_TABLE, table.address)
-        self._chain.keep(table)
-        self._count = 0
-        self._seen: set[Any] = set()
+        self._entries: list[Record] = []
+        # What was replaced may just be running in another thread: it stays for a while.
+        self._old: deque[Record] = deque(maxlen=_ENTRIES)
+        self._chain.keep(table, self._entries, self._old)
         self.launch = self._site(None, slow)
 
     def add(self, call: Any) -> bool:
         """Make an entry for a call; False when it cannot be launched so simply."""
         program = call.program
-        if not isinstance(program, Program) or self._count == _ENTRIES:
+        entries = self._entries
+        # One whose stream or program is gone makes room.
+        place = next((at for at, known in enumerate(entries) if not known.is_alive), len(entries))
+        if not isinstance(program, Program) or place == _ENTRIES:
             return False
         entry = _entry(call, program)
         if entry is None:
             return False
-        self._chain.keep(entry)
-        self._chain.put(parts.CHAIN_TABLE + self._count, entry.address)
-        self._count += 1
-        self._chain.put(parts.CHAIN_ENTRIES, self._count)
+        if place < len(entries):
+            self._old.append(entries[place])
+            entries[place] = entry
+        else:
+            entries.append(entry)
+        self._chain.put(parts.CHAIN_TABLE + place, entry.address)
+        self._chain.put(parts.CHAIN_ENTRIES, len(entries))
         return True
 
     def over(self, grid: Any, slow: Callable[..., Any]) -> Callable[..., Any] | None:
@@ -115,7 +122,7 @@ def prepared_code() -> int | None:
 
 
 def _common() -> tuple[int, ...]:
-    return launcher.code_of(common_text(launcher.type_offset()), ("dispatch", "prepared"))
+    return launcher.code_of(common_text(launcher.places()), ("dispatch", "prepared"))
 
 
 def _is_missing(value: Any) -> bool:
@@ -166,7 +173,7 @@ def _entry(call: Any, program: Program) -> Record | None:
     pattern = Pattern(
         call.positional, len(names), tuple(arguments), slots, kind, extended=bool(config)
     )
-    text = entry_text(pattern, launcher.type_offset())
+    text = entry_text(pattern, launcher.places())
     record.put(parts.CODE, launcher.code_of(text, ("entry",))[0])
     return record
 
@@ -176,6 +183,10 @@ def _argument(
 ) -> Argument | None:
     value = given.value
     if given.kind == "same":
+        if isinstance(value, Stream):
+            record.put(base, id(value))
+            record.watch(value)
+            return Argument("same")
         record.name(base, value)
         if type(value) is int and -(2**63) <= value < 2**63:
             record.put(base + 1, value)
@@ -284,10 +295,13 @@ def _put_stream(
     if isinstance(stream, CaptureStream):
         return None  # the graph must be told what a launch uses
     if stream is not None:
-        # A stream of another library may be closed; ours is kept by the record.
+        # A stream of another library may be closed; ours ends the record with itself.
+        if not isinstance(stream, (Stream, int)):
+            return None
         record.put(parts.STREAM, stream_handle(stream, device))
-        record.keep(stream)
-        return "fixed" if isinstance(stream, (Stream, int)) else None
+        if isinstance(stream, Stream):
+            record.watch(stream)
+        return "fixed"
     if not sources:
         record.put(parts.STREAM, device.default_stream)
         return "fixed"

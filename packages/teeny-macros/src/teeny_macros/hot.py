@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from weakref import ref
 
 from teeny_macros.diagnostics import TeenyError
 from teeny_macros.options import LaunchOptions
@@ -75,15 +76,29 @@ class Shortcut(Protocol):
 
 
 class Home:
-    """The launches of a site with the same options, stream and device."""
+    """The launches of a site with the same options, stream and device.
 
-    __slots__ = ("_overs", "device", "fast", "kernel", "options", "site", "stream")
+    It does not keep the stream: who launches has it. `gone` is called when the stream is no more.
+    """
 
-    def __init__(self, site: LaunchSite, options: LaunchOptions, stream: Any, device: Any) -> None:
+    __slots__ = ("_overs", "_stream", "device", "fast", "kernel", "options", "site")
+
+    def __init__(
+        self,
+        site: LaunchSite,
+        options: LaunchOptions,
+        stream: Any,
+        device: Any,
+        gone: Callable[[Any], object] | None = None,
+    ) -> None:
         self.site = site
         self.kernel: Kernel[...] | None = site.kernel
         self.options = options
-        self.stream = stream
+        self._stream: Callable[[], Any]
+        try:
+            self._stream = ref(stream, gone)
+        except TypeError:  # None, a handle, or an object that offers no weak references
+            self._stream = partial(_same, stream)
         self.device = device
         self.fast: Shortcut | None = None
         self._overs: list[dict[Any, Any]] = []
@@ -103,9 +118,9 @@ class Home:
             if site is not self.site:  # a captured name changed its meaning
                 for over in self._overs:
                     over.clear()
-                site.launcher(grid, self.options, self.stream, self.device)(*args, **kwargs)
+                site.launcher(grid, self.options, self._stream(), self.device)(*args, **kwargs)
                 return
-        options, stream, device = self.options, self.stream, self.device
+        options, stream, device = self.options, self._stream(), self.device
         rest = kwargs
         if not _LAUNCH_NAMES.isdisjoint(kwargs):
             rest = dict(kwargs)
@@ -151,6 +166,10 @@ class Home:
         if len(over) >= _GRIDS:
             over.clear()
         over[grid] = launch
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 _LAUNCH_NAMES = _OPTION_NAMES | {"stream", "device"}

@@ -44,11 +44,14 @@ _HOMES = 64
 class Launcher:
     """A kernel or instance with its grid: call it with the arguments."""
 
-    __slots__ = ("_grid", "_home", "_over")
+    __slots__ = ("_grid", "_home", "_over", "_stream")
 
-    def __init__(self, home: Home, grid: Any, over: dict[Any, Any] | None) -> None:
+    def __init__(
+        self, home: Home, grid: Any, over: dict[Any, Any] | None, stream: Any = None
+    ) -> None:
         self._home = home
         self._grid = grid
+        self._stream = stream  # `home` does not keep it
         self._over = over  # where to keep a shorter launcher for this grid
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
@@ -157,13 +160,23 @@ class LaunchSite:
         """A launcher over `grid`. In `over` it may leave a shorter one for the same grid."""
         key: Any = options
         if stream is not None or device is not None:
-            key = (options, id(stream), device if isinstance(device, str) else id(device))
+            where: Any = (stream,) if type(stream) is int else id(stream)
+            key = (options, where, device if isinstance(device, str) else id(device))
         home = self.homes.get(key)
         if home is None:
-            if len(self.homes) >= _HOMES:
-                self.homes.clear()
-            home = self.homes.setdefault(key, Home(self, options, stream, device))
-        return Launcher(home, grid, over)
+            home = self.settle(key, options, stream, device)
+        return Launcher(home, grid, over, stream)
+
+    def settle(self, key: Any, options: LaunchOptions, stream: Any, device: Any) -> Home:
+        """The home of launches with a new combination of options, stream and device."""
+        if len(self.homes) >= _HOMES:
+            self.homes.clear()
+        homes = self.homes
+
+        def gone(_stream: Any) -> None:
+            homes.pop(key, None)
+
+        return homes.setdefault(key, Home(self, options, stream, device, gone))
 
     def specializes(self, name: str) -> tuple[bool, bool]:
         """Whether a number being 1, and multiples of 16, choose among programs."""
