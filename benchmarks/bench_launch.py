@@ -13,6 +13,7 @@ import ctypes
 import importlib.util
 import json
 import math
+import os
 import re
 import statistics
 import sys
@@ -29,6 +30,9 @@ from teeny_cuda import Device, launcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# JAX would take most of the GPU's memory at its first use.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 COUNTS = (1, 3, 8, 16)
 BATCH, ROUNDS, WARM = 100, 40, 40
@@ -138,18 +142,34 @@ def our_subjects(device: Device, count: int, folder: Path) -> tuple[dict[str, Ba
     with without_machine_code():
         fallback = program.bind(1, *buffers, N)
         subjects["prepared, fallback"] = repeat(fallback)
+    _foreign_subjects(device, kernel, count, subjects)
+    return subjects, program
+
+
+def _foreign_subjects(device: Device, kernel: Any, count: int, subjects: dict[str, Batch]) -> None:
+    """Our launches with arrays of other libraries, as far as they are installed."""
+    for stages, library in ((5, "cupy"), (6, "jax")):
+        try:
+            module: Any = importlib.import_module("jax.numpy" if library == "jax" else library)
+            arrays = [module.zeros(1024, "float32") for _ in range(count)]
+            for array in arrays if library == "jax" else ():
+                array.block_until_ready()
+        except Exception as error:  # noqa: BLE001 - what cannot run here is named
+            print(f"{library}: {type(error).__name__}: {str(error)[:200]}")
+            continue
+        other = kernel.options(num_stages=stages)
+        subjects[f"{library} arrays"] = repeat(spread(other, arrays))
     try:
         import torch
     except ImportError:
         print("torch is not installed")
-        return subjects, program
+        return
     tensors = [torch.zeros(1024, device=device.name) for _ in range(count)]
     tensor_kernel = kernel.options(num_stages=4)
     subjects["torch tensors"] = repeat(spread(tensor_kernel, tensors))
     subjects["torch tensors, lambda grid"] = repeat(
         lambda: tensor_kernel[lambda meta: (1,)](*tensors, N, BLOCK=BLOCK)
     )
-    return subjects, program
 
 
 def spread(kernel: Any, arrays: list[Any], grid: str = "1") -> Callable[[], object]:
@@ -300,7 +320,7 @@ def main() -> None:
     chosen = parser.parse_args()
     device = Device(0)
     print(f"{device!r}, Python {sys.version.split()[0]}, machine code: {launcher.is_available()}")
-    rows = []
+    rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as name:
         for count in COUNTS:
             subjects, program = our_subjects(device, count, Path(name))
@@ -322,6 +342,12 @@ def main() -> None:
                 rows.append(row)
                 line = f"  {label:28} {middle / 1e3:8.3f} (10 %: {low / 1e3:7.3f})"
                 print(f"{line}  {row['over_us']:+8.3f}")
+    print("\nmicroseconds for each further argument, from 3 to 8 and from 8 to 16")
+    over = {(row["what"], row["arrays"]): row["over_us"] for row in rows}
+    for label in dict.fromkeys(row["what"] for row in rows):
+        known = [over.get((label, count), math.nan) for count in (3, 8, 16)]
+        if not math.isnan(sum(known)):
+            print(f"  {label:28} {(known[1] - known[0]) / 5:+.3f} {(known[2] - known[1]) / 8:+.3f}")
     if chosen.json:
         chosen.json.write_text(json.dumps({"schema": 1, "rows": rows}, indent=1), encoding="utf-8")
 

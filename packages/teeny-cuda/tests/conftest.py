@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 from teeny_cuda import Device
+from teeny_cuda.provider import PROVIDER
 from teeny_cuda.testing import fake_fixture, gpu, write_artifact
+from teeny_macros import devices
+from teeny_macros.kernel import Kernel
 
 if TYPE_CHECKING:
     from teeny_cuda.fake_driver import FakeDriver
@@ -166,3 +169,77 @@ def _exchange_type(base: type) -> tuple[type, dict[str, Any]]:
 def exchange_type() -> Any:
     """Makes a subclass with the DLPack exchange protocol, and the state of its answers."""
     return _exchange_type
+
+
+# --- launches through kernels --------------------------------------------------------------------
+class Compiler:
+    """Stands where the compiler stands: an artefact that takes the instance's arguments."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.instances: list[Any] = []
+        self.metadata: dict[str, Any] = {}
+
+    def __call__(self, instance: Any, target: Any, **options: Any) -> Any:
+        self.instances.append(instance)
+        types = instance.specialization.types
+        rows = [
+            "b64" if t.kind == "pointer" else f"b{max(8, int(t.dtype.lstrip('biuf')))}"
+            for _, t in types
+        ] + ["b64", "b64"]
+        listing = ", ".join(f".param .{row} p{at}" for at, row in enumerate(rows))
+        ptx = (
+            f".version 8.0\n.target sm_90\n.visible .entry {instance.entry_point_name}({listing})\n"
+            "{\n\tret;\n}\n"
+        )
+        folder = self.folder / str(len(self.instances))
+        folder.mkdir()
+        params = [(name, type_.kind, type_.dtype) for name, type_ in types]
+        return write_artifact(folder, ptx, instance.name, params, **self.metadata)
+
+
+@pytest.fixture
+def launchers(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Machine code of launches is kept with these tests' files."""
+    monkeypatch.setenv("TEENY_LAUNCHER_CACHE", str(tmp_path_factory.getbasetemp() / "launchers"))
+    monkeypatch.delenv("TEENY_LAUNCH_BLOCKING", raising=False)
+
+
+@pytest.fixture
+def compiler(
+    tmp_path: Path,
+    device: Device,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> Compiler:
+    """Stands where the compiler stands; the kernels of the test's module begin anew."""
+    made = Compiler(tmp_path)
+    monkeypatch.setitem(devices._compilers, "default", made)
+    monkeypatch.setitem(devices._providers, "cuda", PROVIDER)
+    for used in vars(request.module).values():
+        if isinstance(used, Kernel):
+            used._shared.site = None
+            used._shared.instances.clear()
+            used._over.clear()
+    return made
+
+
+class Slow:
+    """Counts the launches that take the slow path."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from teeny_macros.launch import LaunchSite
+
+        self.count = 0
+        launch = LaunchSite.launch
+
+        def counted(site: Any, *args: Any) -> Any:
+            self.count += 1
+            return launch(site, *args)
+
+        monkeypatch.setattr(LaunchSite, "launch", counted)
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
+    return Slow(monkeypatch)

@@ -17,17 +17,18 @@ import pytest
 import teeny_triton as tl
 from teeny_cuda import Device, launcher
 from teeny_cuda.provider import PROVIDER
-from teeny_macros import devices, kernel
+from teeny_macros import kernel
 from teeny_macros.diagnostics import LaunchError
 from teeny_macros.hot import HOT
 from teeny_triton import Const, Ptr, f32, f64, i1, i32, i64
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from conftest import Compiler, Slow
 
     from teeny_cuda.fake_driver import FakeDriver
 
 pytest.importorskip("llvmlite")
+pytestmark = pytest.mark.usefixtures("launchers")
 SCALE = 3
 
 
@@ -64,50 +65,6 @@ def numbers(
     tl.store(out_ptr + whole + small + last, single + double.to(f32) + flag.to(f32))
 
 
-class Compiler:
-    """Stands where the compiler stands: an artefact that takes the instance's arguments."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.instances: list[Any] = []
-        self.metadata: dict[str, Any] = {}
-
-    def __call__(self, instance: Any, target: Any, **options: Any) -> Any:
-        from teeny_cuda.testing import write_artifact
-
-        self.instances.append(instance)
-        types = instance.specialization.types
-        sizes = {"i1": "b8", "i32": "b32", "f32": "b32", "i64": "b64", "f64": "b64", "u64": "b64"}
-        rows = ["b64" if t.kind == "pointer" else sizes[t.dtype] for _, t in types] + ["b64", "b64"]
-        listing = ", ".join(f".param .{row} p{at}" for at, row in enumerate(rows))
-        ptx = (
-            f".version 8.0\n.target sm_90\n.visible .entry {instance.entry_point_name}({listing})\n"
-            "{\n\tret;\n}\n"
-        )
-        folder = self.folder / str(len(self.instances))
-        folder.mkdir()
-        params = [(name, type_.kind, type_.dtype) for name, type_ in types]
-        return write_artifact(folder, ptx, instance.name, params, **self.metadata)
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TEENY_LAUNCHER_CACHE", str(tmp_path_factory.getbasetemp() / "launchers"))
-    monkeypatch.delenv("TEENY_LAUNCH_BLOCKING", raising=False)
-
-
-@pytest.fixture
-def compiler(tmp_path: Path, device: Device, monkeypatch: pytest.MonkeyPatch) -> Compiler:
-    made = Compiler(tmp_path)
-    monkeypatch.setitem(devices._compilers, "default", made)
-    monkeypatch.setitem(devices._providers, "cuda", PROVIDER)
-    for used in (vector_add, scaled, plain, numbers):
-        used._shared.site = None
-        used._shared.instances.clear()
-        used._over.clear()
-    return made
-
-
 def _arrays(device: Device, count: int = 3, n: int = 64) -> list[Any]:
     return [device.copy_of(np.arange(n, dtype=np.float32) + at) for at in range(count)]
 
@@ -115,27 +72,6 @@ def _arrays(device: Device, count: int = 3, n: int = 64) -> list[Any]:
 def _warm(call: Any, times: int = HOT + 1) -> None:
     for _ in range(times):
         call()
-
-
-class Slow:
-    """Counts the launches that take the slow path."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from teeny_macros.launch import LaunchSite
-
-        self.count = 0
-        launch = LaunchSite.launch
-
-        def counted(site: Any, *args: Any) -> Any:
-            self.count += 1
-            return launch(site, *args)
-
-        monkeypatch.setattr(LaunchSite, "launch", counted)
-
-
-@pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
-    return Slow(monkeypatch)
 
 
 def _last(fake: FakeDriver) -> Any:

@@ -6,6 +6,7 @@ stands in a *record*, an array of 8-byte words that `record.py` fills. Nothing h
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, NamedTuple
 
 from teeny_cuda.emit_parts import (
@@ -37,12 +38,35 @@ _LARGEST_F32 = "0x47EFFFFFE0000000"
 _INFINITY = "0x7FF0000000000000"
 
 
+class Half(NamedTuple):
+    """A 16-bit float (IEEE 754 binary16, and bf16 as the upper half of binary32).
+
+    Bits of its fraction, the exponents' bias, the least exponent of a normal number, and the first
+    number that rounds beyond the largest.
+    """
+
+    fraction: int
+    bias: int
+    least: int
+    beyond: float
+
+
+_HALVES = {
+    "f16": Half(10, 15, -14, 65520.0),
+    "bf16": Half(7, 127, -126, (2 - 2**-8) * 2.0**127),
+}
+
+
+def _double_bits(number: float) -> int:
+    return int.from_bytes(struct.pack("<d", number), "little")
+
+
 class Argument(NamedTuple):
     """How one argument of a call is checked, and which slot of the kernel takes it.
 
-    `form` is `buffer`, `dlpack`, `tensor`, `same`, `sameint`, `bool`, `float`, `number`, or an
-    integer dtype. `slot` is -1 for what only has to be the same. `aligned`, `divisible` and `one`
-    must hold or must not; None leaves it open.
+    `form` is `buffer`, `dlpack`, `tensor`, `asked` (a Python function gives the address), `same`,
+    `sameint`, `bool`, `float`, `number`, or an integer dtype. `slot` is -1 for what only has to be
+    the same. `aligned`, `divisible` and `one` must hold or must not; None leaves it open.
     """
 
     form: str
@@ -209,6 +233,13 @@ class _Entry(Text):
             self.exchange(base, argument, value)
         elif form == "tensor":
             self.tensor(base, argument, value)
+        elif form == "asked":
+            self.require_type(value, self.word(base, "ptr"))
+            answer = self.let(
+                f"call ptr @PyObject_CallOneArg(ptr {self.word(base + 1, 'ptr')}, ptr {value})"
+            )
+            self.require(f"icmp ne ptr {answer}, null", "miss.clear")
+            self.put(argument, self.integer_of(answer))  # None is no int: a miss
         elif form == "same":
             self.require(f"icmp eq ptr {value}, {self.word(base, 'ptr')}")
         elif form == "sameint":
@@ -320,11 +351,46 @@ class _Entry(Text):
         if argument.dtype == "f64":
             self.put(argument, number, "double")
             return
+        if argument.dtype in _HALVES:
+            self.put(argument, self.half(_HALVES[argument.dtype], number))
+            return
         size = self.let(f"call double @llvm.fabs.f64(double {number})")
         small = self.let(f"fcmp ule double {size}, {_LARGEST_F32}")
         infinite = self.let(f"fcmp oeq double {size}, {_INFINITY}")
         self.require(f"or i1 {small}, {infinite}")
         self.put(argument, self.let(f"fptrunc double {number} to float"), "float")
+
+    def half(self, form: Half, number: str) -> str:
+        """The bits of the nearest number of a 16-bit format, ties to even, as an i64.
+
+        Rounded once, in integers and doubles, so that flags of the processor do not matter.
+        """
+        bits = self.let(f"bitcast double {number} to i64")
+        sign = self.let(f"and i64 {self.let(f'lshr i64 {bits}, 48')}, 32768")
+        size = self.let(f"and i64 {bits}, {2**63 - 1}")
+        infinite = self.let(f"icmp eq i64 {size}, {0x7FF << 52}")
+        small = self.let(f"icmp ult i64 {size}, {_double_bits(form.beyond)}")
+        self.require(f"or i1 {small}, {infinite}")  # NaN and what is too large: the slow path
+        # Adding 1.5 * 2**(52 + s) to a number below 2**(51 + s) rounds it to multiples of 2**s.
+        exponent = self.let(f"lshr i64 {size}, 52")
+        least = 1023 + form.least
+        low = self.let(f"icmp ult i64 {exponent}, {least}")
+        scale = self.let(f"select i1 {low}, i64 {least}, i64 {exponent}")
+        high = self.let(f"add i64 {scale}, {52 - form.fraction}")
+        magic = self.let(f"or i64 {self.let(f'shl i64 {high}, 52')}, {1 << 51}")
+        adder = self.let(f"bitcast i64 {magic} to double")
+        plain = self.let(f"bitcast i64 {size} to double")
+        up = self.let(f"fadd double {plain}, {adder}")
+        whole = self.let(f"bitcast double {self.let(f'fsub double {up}, {adder}')} to i64")
+        # Normal numbers have their exponent moved; below, it is the number of the smallest steps.
+        moved = self.let(f"sub i64 {whole}, {(1023 - form.bias) << 52}")
+        normal = self.let(f"lshr i64 {moved}, {52 - form.fraction}")
+        steps = self.let(f"sub i64 {self.let(f'bitcast double {up} to i64')}, {magic}")
+        is_normal = self.let(f"icmp uge i64 {whole}, {least << 52}")
+        finite = self.let(f"select i1 {is_normal}, i64 {normal}, i64 {steps}")
+        top = (2 * form.bias + 1) << form.fraction
+        value = self.let(f"select i1 {infinite}, i64 {top}, i64 {finite}")
+        return self.let(f"or i64 {value}, {sign}")
 
     def exchange(self, base: int, argument: Argument, value: str) -> None:
         """A tensor whose library fills a DLTensor: device at 8, dtype at 20, offset at 40."""

@@ -8,11 +8,13 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections import deque
+from functools import cache, partial
 from types import CellType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from teeny_cuda import emit_parts as parts
 from teeny_cuda import launcher
+from teeny_cuda.asked import address_of
 from teeny_cuda.buffer import Buffer
 from teeny_cuda.config import Options, config_bytes
 from teeny_cuda.dtypes import DTYPES
@@ -31,6 +33,17 @@ _ENTRIES = 8
 _SMALL_GRID = 3
 _EXCHANGE = "__dlpack_c_exchange_api__"
 _CUDA = 2
+
+
+class Source(NamedTuple):
+    """Who tells the current stream: a C function (`exchange`) or a Python one (`call`).
+
+    `must_wait`: work in another stream has to be ordered after it.
+    """
+
+    kind: str
+    tell: Any
+    must_wait: bool = False
 
 
 class Shortcut:
@@ -144,7 +157,7 @@ def _entry(call: Any, program: Program) -> Record | None:
     slots = len(metadata.params)
     record = Record(parts.ARGUMENTS + parts.ARGUMENT_WORDS * len(call.arguments))
     arguments: list[Argument] = []
-    sources: list[tuple[str, Any]] = []
+    sources: list[Source] = []
     for at, given in enumerate(call.arguments):
         base = parts.ARGUMENTS + parts.ARGUMENT_WORDS * at
         argument = _argument(device, record, base, given, sources)
@@ -179,7 +192,7 @@ def _entry(call: Any, program: Program) -> Record | None:
 
 
 def _argument(
-    device: Device, record: Record, base: int, given: Any, sources: list[tuple[str, Any]]
+    device: Device, record: Record, base: int, given: Any, sources: list[Source]
 ) -> Argument | None:
     value = given.value
     if given.kind == "same":
@@ -202,13 +215,11 @@ def _argument(
             divisible=given.divisible,
             one=given.one,
         )
-    if given.kind in ("float", "number") and given.dtype not in ("f32", "f64"):
-        return None
     return Argument(given.kind, given.at, given.dtype)
 
 
 def _array(
-    device: Device, record: Record, base: int, given: Any, sources: list[tuple[str, Any]]
+    device: Device, record: Record, base: int, given: Any, sources: list[Source]
 ) -> Argument | None:
     value, kind = given.value, type(given.value)
     record.name(base, kind)
@@ -218,22 +229,35 @@ def _array(
         record.name(base + 1, value._launch_kind)  # noqa: SLF001 - the pair of emit.py's `buffer`
         return Argument("buffer", given.at, aligned=given.aligned)
     if getattr(value, "is_cuda", False) is not True:
-        return None
+        asked = address_of(value, device.ordinal)
+        if asked is None:
+            return None
+        read, stream_of = asked
+        record.name(base + 1, read)
+        if stream_of is not None:
+            # A stream that is given would have to wait for the library's own.
+            sources.append(Source("call", stream_of, must_wait=True))
+        return Argument("asked", given.at, aligned=given.aligned)
     exchange = exchange_of(kind)
     if exchange is not None:
-        fill, stream_of = exchange
+        fill, tell = exchange
         dtype = DTYPES[given.dtype]
         record.put(base + 1, fill)
         record.put(base + 2, dtype.dlpack | 8 * dtype.itemsize << 8 | 1 << 16)
         record.put(parts.PLACE, _CUDA | device.ordinal << 32)
-        sources.append(("exchange", stream_of))
+        sources.append(Source("exchange", tell))
         return Argument("dlpack", given.at, aligned=given.aligned)
     if not hasattr(value, "get_device"):
         return None
     record.name(base + 1, value.dtype)
     record.put(base + 2, device.ordinal)
-    sources.append(("call", lambda: current_torch_stream(device.ordinal)))
+    sources.append(Source("call", _torch_stream(device.ordinal)))
     return Argument("tensor", given.at, aligned=given.aligned)
+
+
+@cache
+def _torch_stream(ordinal: int) -> Callable[[], int]:
+    return partial(current_torch_stream, ordinal)
 
 
 class _ExchangeAPI(ctypes.Structure):
@@ -288,15 +312,13 @@ def _put_values(record: Record, call: Any, program: Program) -> bool:
     return True
 
 
-def _put_stream(
-    device: Device, record: Record, stream: Any, sources: list[tuple[str, Any]]
-) -> str | None:
+def _put_stream(device: Device, record: Record, stream: Any, sources: list[Source]) -> str | None:
     """Where the launch's stream comes from: the one given, the tensors' library, or the default."""
     if isinstance(stream, CaptureStream):
         return None  # the graph must be told what a launch uses
     if stream is not None:
         # A stream of another library may be closed; ours ends the record with itself.
-        if not isinstance(stream, (Stream, int)):
+        if not isinstance(stream, (Stream, int)) or any(source.must_wait for source in sources):
             return None
         record.put(parts.STREAM, stream_handle(stream, device))
         if isinstance(stream, Stream):
@@ -305,14 +327,11 @@ def _put_stream(
     if not sources:
         record.put(parts.STREAM, device.default_stream)
         return "fixed"
-    kinds = {kind for kind, _ in sources}
-    if len(kinds) > 1:
-        return None
-    kind, source = sources[0]
-    if kind == "call":
-        record.name(parts.STREAM_OF, source)
-        return "call"
-    if any(other != source for _, other in sources):
-        return None  # tensors of two libraries
-    record.put(parts.STREAM_OF, source)
-    return "exchange"
+    source = sources[0]
+    if any(other != source for other in sources):
+        return None  # arrays of two libraries
+    if source.kind == "call":
+        record.name(parts.STREAM_OF, source.tell)
+    else:
+        record.put(parts.STREAM_OF, source.tell)
+    return source.kind

@@ -1,0 +1,62 @@
+"""Arrays of CuPy and JAX in short launches: a Python function gives the address of each.
+
+It answers None where the slow path has to look, which knows every protocol. Neither library is
+imported here.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Address = Callable[[Any], int | None]
+
+
+def address_of(array: Any, ordinal: int) -> tuple[Address, Callable[[], int] | None] | None:
+    """How arrays like this one on GPU `ordinal` are read, and their library's current stream.
+
+    The stream is None where an array is ready before its address is told. None for other arrays.
+    """
+    if type(array).__module__.partition(".")[0] == "cupy" and hasattr(array, "data"):
+        return _cupy(array.dtype, ordinal), cupy_stream(ordinal)
+    if hasattr(array, "unsafe_buffer_pointer") and hasattr(array, "is_ready"):
+        return _jax(array.dtype, array.device), None
+    return None
+
+
+def _cupy(dtype: Any, ordinal: int) -> Address:
+    def read(array: Any) -> int | None:
+        data = array.data
+        return data.ptr if array.dtype is dtype and data.device_id == ordinal else None
+
+    return read
+
+
+@cache
+def cupy_stream(ordinal: int) -> Callable[[], int]:
+    """A function that tells the handle of CuPy's current stream on a GPU."""
+    current = sys.modules["cupy"].cuda.get_current_stream
+
+    def handle() -> int:
+        found = int(current(ordinal).ptr)
+        return 0 if found == _LEGACY else found
+
+    return handle
+
+
+def _jax(dtype: Any, device: Any) -> Address:
+    def read(array: Any) -> int | None:
+        # What is still being computed is left to DLPack, which orders the streams.
+        if array.dtype is not dtype or array.device is not device or not array.is_ready():
+            return None
+        address: int = array.unsafe_buffer_pointer()
+        return address
+
+    return read
+
+
+_LEGACY = 1
