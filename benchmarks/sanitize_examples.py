@@ -1,8 +1,8 @@
 """compute-sanitizer over every example kernel: memcheck, racecheck, initcheck; and a planted error.
 
 Run on a machine with a GPU and the CUDA toolkit: `python benchmarks/sanitize_examples.py`. Each
-example runs once in each of its dtypes. The planted write behind the end of an array must be
-reported with this file and the kernel's own line.
+example runs once in each of its dtypes, under each tool in a process of its own. The planted write
+behind the end of an array must be reported with this file and the kernel's own line.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ import argparse
 import importlib
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ TOOLS = ("memcheck", "racecheck", "initcheck")
 PLANTED = "# the planted error"
 # A tool slows a kernel down a hundredfold: of the cases with so many elements at most the largest.
 ELEMENTS = 40_000
+SECONDS = 240
 
 
 def plant() -> None:
@@ -60,26 +63,53 @@ def drive(name: str) -> None:
 
 
 def run(tool: str, command: list[str]) -> tuple[int, str]:
-    """The status and output of a command under a tool of compute-sanitizer."""
+    """The status and output of a command under a tool of compute-sanitizer, or under none."""
     sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
-    found = subprocess.run(
-        [sanitizer, "--tool", tool, "--error-exitcode", "86", *command],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
+    before = [sanitizer, "--tool", tool, "--error-exitcode", "86"] if tool else []
+    try:
+        found = subprocess.run(
+            [*before, sys.executable, __file__, *command],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+    except subprocess.TimeoutExpired as error:
+        return -1, f"ran longer than {SECONDS} s\n{error.output or ''}"
     return found.returncode, found.stdout + found.stderr
 
 
+def verdict(name: str, status: int, output: str) -> tuple[str, bool]:
+    """How a run under a tool ended, in a cell of the table, and whether it is clean."""
+    runs = output.count("ran " + name)
+    found = re.findall(r"(?:ERROR SUMMARY|RACECHECK SUMMARY): (\d+)", output)
+    if not found or not runs:
+        return f"status {status}, no summary", False
+    return f"{found[-1]} errors, {runs} runs", status == 0 and found[-1] == "0"
+
+
+def planted() -> bool:
+    """Whether the planted write is reported where it stands."""
+    text = Path(__file__).read_text(encoding="utf-8").splitlines()
+    line = next(at for at, row in enumerate(text, 1) if row.rstrip().endswith("1.0)  " + PLANTED))
+    _, output = run("memcheck", ["--plant"])
+    where = f"{Path(__file__).name}:{line}"
+    found = where in output and "Invalid __global__ write" in output
+    print(f"planted write: {'reported at ' + where if found else 'NOT REPORTED'}")
+    if not found:
+        print(output[-2000:])
+    return found
+
+
 def main() -> int:
-    """Run all; the number of tools that found something."""
+    """Run all and print the table; the number of cells that are not clean."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--plant", action="store_true", help="only write behind an array")
     parser.add_argument("--drive", metavar="EXAMPLE", help="only run this example, without a tool")
     parser.add_argument("--tools", default=",".join(TOOLS))
+    parser.add_argument("--jobs", type=int, default=1, help="so many processes at the same time")
     parser.add_argument("examples", nargs="*")
     chosen = parser.parse_args()
     if chosen.plant:
@@ -88,28 +118,32 @@ def main() -> int:
     if chosen.drive:
         drive(chosen.drive)
         return 0
-    failures = 0
-    text = Path(__file__).read_text(encoding="utf-8").splitlines()
-    line = next(at for at, row in enumerate(text, 1) if row.rstrip().endswith("1.0)  " + PLANTED))
-    _, output = run("memcheck", [sys.executable, __file__, "--plant"])
-    where = f"{Path(__file__).name}:{line}"
-    found = where in output and "Invalid __global__ write" in output
-    print(f"planted write: {'reported at ' + where if found else 'NOT REPORTED'}")
-    if not found:
-        failures += 1
-        print(output[-3000:])
     names = chosen.examples or sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
-    for tool in chosen.tools.split(","):
-        for name in names:
-            status, output = run(tool, [sys.executable, __file__, "--drive", name])
-            runs = output.count("ran " + name)
-            clean = status == 0 and ("ERROR SUMMARY: 0 errors" in output or "0 hazards" in output)
-            clean = clean and runs > 0
-            state = f"clean, {runs} runs" if clean else f"status {status}, {runs} runs"
-            print(f"{tool:10} {name:14} {state}", flush=True)
+    tools = chosen.tools.split(",")
+    with ThreadPoolExecutor(chosen.jobs) as pool:
+        # Without a tool first: what is compiled then is found in the cache under the tools.
+        plain = list(pool.map(lambda name: run("", ["--drive", name]), names))
+        failures = sum(status != 0 for status, _ in plain)
+        for name, (status, output) in zip(names, plain, strict=True):
+            if status:
+                print(f"{name} fails without a tool\n{output[-1500:]}")
+        caught = pool.submit(planted)
+        pairs = [(name, tool) for name in names for tool in tools]
+        cells = dict(
+            zip(
+                pairs, pool.map(lambda pair: run(pair[1], ["--drive", pair[0]]), pairs), strict=True
+            )
+        )
+        failures += not caught.result()
+    print(f"{'':16}" + "".join(f"{tool:24}" for tool in tools))
+    for name in names:
+        row = [verdict(name, *cells[name, tool]) for tool in tools]
+        print(f"{name:16}" + "".join(f"{cell:24}" for cell, _ in row), flush=True)
+        for tool, (_, clean) in zip(tools, row, strict=True):
             if not clean:
                 failures += 1
-                print(output[-2000:])
+                print(f"--- {name} under {tool}\n{cells[name, tool][1][-1500:]}")
+    print(f"{failures} failures")
     return failures
 
 
