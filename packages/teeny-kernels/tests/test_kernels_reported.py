@@ -11,7 +11,7 @@ import pytest
 import teeny_kernels as tk
 from teeny_kernels import testing
 from teeny_kernels.activation.softmax import log_softmax_reference, softmax_reference
-from teeny_kernels.attention.flash import attention_reference
+from teeny_kernels.attention.reference import attention as attention_reference
 
 RNG = np.random.default_rng(7)
 

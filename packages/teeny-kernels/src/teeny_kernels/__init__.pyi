@@ -22,7 +22,6 @@ from teeny_kernels.elementwise.trigonometry import atan as atan
 from teeny_kernels.elementwise.trigonometry import atan_backward as atan_backward
 from teeny_kernels.elementwise.hyperbolic import atanh as atanh
 from teeny_kernels.elementwise.hyperbolic import atanh_backward as atanh_backward
-from teeny_kernels.attention.flash import attention_reference as attention_reference
 from teeny_kernels.pooling.average import avg_pool as avg_pool
 from teeny_kernels.pooling.named import avg_pool1d as avg_pool1d
 from teeny_kernels.pooling.named import avg_pool1d_backward as avg_pool1d_backward
@@ -284,7 +283,6 @@ __all__ = [
     "atan_backward",
     "atanh",
     "atanh_backward",
-    "attention_reference",
     "avg_pool",
     "avg_pool1d",
     "avg_pool1d_backward",

@@ -23,7 +23,6 @@ HOMES = {
     "atan_backward": "elementwise.trigonometry",
     "atanh": "elementwise.hyperbolic",
     "atanh_backward": "elementwise.hyperbolic",
-    "attention_reference": "attention.flash",
     "avg_pool": "pooling.average",
     "avg_pool1d": "pooling.named",
     "avg_pool1d_backward": "pooling.named",

@@ -1,0 +1,70 @@
+"""Blocks, warps and stages of the attention kernels: a table for sm_90, a rule for everything else.
+
+The table is what was fastest on an H200 for f16 and bf16; other dtypes and devices get what their
+shared memory and registers hold.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from teeny_kernels.arrays import ITEMSIZES
+from teeny_kernels.rows import block_of
+from teeny_macros import devices
+
+if TYPE_CHECKING:
+    from teeny_kernels.arrays import Operand
+
+
+class Blocks(NamedTuple):
+    """Rows of q and of k in a block, warps, stages of the loop's loads."""
+
+    m: int
+    n: int
+    warps: int
+    stages: int
+
+
+# By kernel, and by the power of two that holds the larger depth.
+SM_90 = {
+    "forward": {
+        64: Blocks(128, 64, 4, 3),
+        128: Blocks(128, 64, 4, 2),
+        256: Blocks(128, 64, 8, 2),
+    },
+    "q": {
+        64: Blocks(128, 64, 8, 3),
+        128: Blocks(128, 64, 8, 3),
+        256: Blocks(64, 32, 8, 2),
+    },
+    "kv": {
+        64: Blocks(64, 128, 8, 3),
+        128: Blocks(64, 128, 8, 2),
+        256: Blocks(32, 64, 8, 2),
+    },
+}  # fmt: skip
+
+
+def depth_of(depth: int) -> int:
+    """The depth of a tile that holds `depth` elements."""
+    return max(16, block_of(depth))
+
+
+def blocks_of(kernel: str, like: Operand, depth: int) -> Blocks:
+    """The blocks of `kernel` ("forward", "q", "kv") for rows of `depth`, a power of two."""
+    narrow = like.dtype in {"f16", "bf16"}
+    if narrow and is_hopper(like.device):
+        return SM_90[kernel][max(64, depth)]
+    row = depth * ITEMSIZES[like.dtype]
+    if row >= 1024:
+        return Blocks(16, 16, 4, 2)
+    if row >= 512 or kernel != "forward":
+        return Blocks(32, 32, 4, 2)
+    return Blocks(128, 64, 8, 2) if row <= 256 and narrow else Blocks(64, 32, 4, 2)
+
+
+@cache
+def is_hopper(device: str) -> bool:
+    """Whether the device copies tiles by descriptors, and multiplies them from shared memory."""
+    return device.startswith("cuda") and devices.device(device).target.arch == "sm_90"

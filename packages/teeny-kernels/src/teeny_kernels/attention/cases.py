@@ -1,0 +1,31 @@
+"""What the specs of attention share: arrays of options, and the sizes of the terms of gradients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from teeny_kernels.arrays import empty, operand
+from teeny_kernels.attention.reference import gradients, spread
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def filled(like: Any, values: Any, dtype: str) -> Any:
+    """An array of the kind of `like` with these numbers."""
+    numbers = np.asarray(values)
+    made = empty(operand("like", like), numbers.shape, dtype).array
+    for place in np.ndindex(numbers.shape):
+        made[place] = numbers[place].item()
+    return made
+
+
+def sizes_of_gradients(
+    grads: Sequence[Any], arrays: Sequence[Any], options: Mapping[str, Any], rounding: float
+) -> Sequence[Any]:
+    """The sizes of the terms of the gradients; that of the sink is made of the stored result."""
+    found = gradients(grads[0], *arrays, sizes=True, **options)
+    more = 1 + spread(arrays, options)
+    return [*(own * more for own in found[:3]), *(own * more * rounding for own in found[3:])]

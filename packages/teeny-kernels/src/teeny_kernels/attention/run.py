@@ -1,0 +1,194 @@
+"""The launches of flash attention, dense or packed: the same kernels with other strides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from teeny_kernels.arrays import Operand, empty, same_place
+from teeny_kernels.attention.backward import (
+    attention_backward_kv,
+    attention_backward_q,
+    attention_backward_sink,
+)
+from teeny_kernels.attention.blocks import Blocks, blocks_of, depth_of
+from teeny_kernels.attention.forward import attention_forward
+from teeny_kernels.attention.plan import Extras, Rows, Sides, described, exact_of, rows_of
+from teeny_kernels.codes import E1202
+from teeny_kernels.layout import Output, contiguous, require_dtype
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class Plan(NamedTuple):
+    """A checked call: what it is called, q, k and v, its sides, optional arrays, and options."""
+
+    operation: str
+    arrays: tuple[Operand, Operand, Operand]
+    sides: Sides
+    extras: Extras
+    options: Mapping[str, Any]
+
+    @property
+    def packed(self) -> bool:
+        """Whether sequences lie one behind the other."""
+        return self.extras.starts_q is not None
+
+    def shape_of_logarithms(self) -> tuple[int, ...]:
+        """(batch, heads, rows), and (heads, rows of all) of packed sequences."""
+        q = self.arrays[0]
+        return (q.shape[1], q.shape[0]) if self.packed else q.shape[:3]
+
+    def strides_of_logarithms(self) -> tuple[int, int]:
+        """Of batch and head."""
+        *_, heads, rows = self.shape_of_logarithms()
+        return (0 if self.packed else heads * rows, rows)
+
+
+def forward(plan: Plan) -> tuple[Output, Output]:
+    """The result and the logarithms of the sums."""
+    operation, first, sides = plan.operation, plan.arrays[0], plan.sides
+    out = Output(operation, first, (*first.shape[:-1], sides.dv))
+    lse = Output(operation, first, plan.shape_of_logarithms(), dtype=exact_of(first.dtype))
+    blocks = blocks_of("forward", first, depth_of(max(sides.dq, sides.dv)))
+    q, k, v = (rows_of(operation, own) for own in plan.arrays)
+    grid = sides.batch * sides.heads * -(-sides.sq // blocks.m)
+    sink = plan.extras.sink
+    launch: Any = attention_forward.options(num_warps=blocks.warps, num_stages=blocks.stages)[grid]
+    launch(
+        out.operand.array,
+        lse.operand.array,
+        q.array,
+        k.array,
+        v.array,
+        *_described(plan, (k, v), blocks.n),
+        None if sink is None else sink.array,
+        *_extras(plan.extras),
+        *q.strides,
+        *k.strides,
+        *v.strides,
+        *rows_of(operation, out.operand).strides,
+        *_numbers(plan),
+        **plan.options,
+        **_constants(sides, blocks),
+    )
+    return out, lse
+
+
+def backward(plan: Plan, grad: Operand, out: Operand, lse: Operand) -> list[Any]:
+    """The gradients by q, k and v, and by the sink where there is one."""
+    operation, sides, extras = plan.operation, plan.sides, plan.extras
+    first = plan.arrays[0]
+    delta = empty(first, lse.shape, lse.dtype)
+    outputs = [Output(operation, own, own.shape) for own in plan.arrays]
+    dq, dk, dv = (rows_of(operation, own.operand) for own in outputs)
+    q, k, v = (rows_of(operation, own) for own in plan.arrays)
+    upstream, result = rows_of(operation, grad), rows_of(operation, out)
+    logs = contiguous(operation, lse).array
+    strides = [*upstream.strides, *q.strides, *k.strides, *v.strides]
+    numbers = _numbers(plan)
+    blocks = blocks_of("q", first, depth_of(max(sides.dq, sides.dv)))
+    grid = sides.batch * sides.heads * -(-sides.sq // blocks.m)
+    launch: Any = attention_backward_q.options(num_warps=blocks.warps, num_stages=blocks.stages)
+    launch[grid](
+        dq.array,
+        delta.array,
+        upstream.array,
+        result.array,
+        q.array,
+        k.array,
+        v.array,
+        logs,
+        *_described(plan, (k, v), blocks.n),
+        *_extras(extras),
+        *strides,
+        *result.strides,
+        *dq.strides,
+        *numbers,
+        **plan.options,
+        **_constants(sides, blocks),
+    )
+    blocks = blocks_of("kv", first, depth_of(max(sides.dq, sides.dv)))
+    grid = sides.batch * sides.shared * -(-sides.sk // blocks.n)
+    launch = attention_backward_kv.options(num_warps=blocks.warps, num_stages=blocks.stages)
+    launch[grid](
+        dk.array,
+        dv.array,
+        upstream.array,
+        q.array,
+        k.array,
+        v.array,
+        logs,
+        delta.array,
+        *_described(plan, (q, upstream), blocks.m),
+        *_extras(extras),
+        *strides,
+        *dk.strides,
+        *dv.strides,
+        *numbers,
+        **plan.options,
+        **_constants(sides, blocks),
+        GROUPED=sides.group > 1,
+    )
+    found = [own.finish() for own in outputs]
+    return found if extras.sink is None else [*found, _of_sink(plan, extras.sink, logs, delta)]
+
+
+def check_results(plan: Plan, grad: Operand, out: Operand, lse: Operand) -> None:
+    """Raise E1202, E1203 or E1206 unless these belong to the results of the forward."""
+    first = plan.arrays[0]
+    operation = plan.operation
+    same_place(operation, [("q", first), ("grad", grad), ("out", out), ("lse", lse)])
+    shape = (*first.shape[:-1], plan.sides.dv)
+    if (grad.shape, out.shape, lse.shape) != (shape, shape, plan.shape_of_logarithms()):
+        what = f"`grad` {grad.shape}, `out` {out.shape}, `lse` {lse.shape}, `q` {first.shape}"
+        raise E1202.error(operation=operation, what=what).help("give what the forward returned")
+    require_dtype(operation, "grad", grad, (first.dtype,))
+    require_dtype(operation, "out", out, (first.dtype,))
+    require_dtype(operation, "lse", lse, (exact_of(first.dtype),))
+
+
+def _of_sink(plan: Plan, sink: Operand, logs: Any, delta: Operand) -> Any:
+    made = empty(sink, sink.shape)
+    stride_batch, stride_head = plan.strides_of_logarithms()
+    batches = 1 if plan.packed else plan.sides.batch
+    launch: Any = attention_backward_sink[plan.sides.heads]
+    launch(
+        made.array, sink.array, logs, delta.array, stride_batch, stride_head, batches,
+        delta.shape[-1], BLOCK=1024 if delta.shape[-1] > 1024 else 128,
+    )  # fmt: skip
+    return made.array
+
+
+def _described(plan: Plan, rows: Sequence[Rows], side: int) -> list[Any]:
+    first, depths = plan.arrays[0], (plan.sides.dq, plan.sides.dv)
+    found = [
+        described(own, first.device, first.dtype, side, depth_of(depth))
+        for own, depth in zip(rows, depths, strict=True)
+    ]
+    return [None, None] if plan.packed or None in found else found
+
+
+def _extras(extras: Extras) -> tuple[Any, Any, Any]:
+    return extras.slopes, extras.starts_q, extras.starts_k
+
+
+def _numbers(plan: Plan) -> list[int]:
+    sides = plan.sides
+    return [
+        *plan.strides_of_logarithms(),
+        plan.extras.stride_slopes,
+        *(sides.sq, sides.sk, sides.dq, sides.dv, sides.heads, sides.group),
+    ]
+
+
+def _constants(sides: Sides, blocks: Blocks) -> dict[str, Any]:
+    depths = depth_of(sides.dq), depth_of(sides.dv)
+    return {
+        "PHASES": 2 if max(sides.sq, sides.sk) >= 4 * max(blocks.m, blocks.n) else 1,
+        "FULL": depths == (sides.dq, sides.dv),
+        "BLOCK_M": blocks.m,
+        "BLOCK_N": blocks.n,
+        "BLOCK_D": depths[0],
+        "BLOCK_DV": depths[1],
+    }
