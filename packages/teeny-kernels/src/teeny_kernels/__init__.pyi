@@ -47,6 +47,18 @@ from teeny_kernels.elementwise.clip import clip as clip
 from teeny_kernels.elementwise.clip import clip_backward as clip_backward
 from teeny_kernels.padding.pad import constant_pad as constant_pad
 from teeny_kernels.padding.pad import constant_pad_backward as constant_pad_backward
+from teeny_kernels.convolution.convolve import conv1d as conv1d
+from teeny_kernels.convolution.convolve import conv1d_backward as conv1d_backward
+from teeny_kernels.convolution.convolve import conv2d as conv2d
+from teeny_kernels.convolution.convolve import conv2d_backward as conv2d_backward
+from teeny_kernels.convolution.convolve import conv3d as conv3d
+from teeny_kernels.convolution.convolve import conv3d_backward as conv3d_backward
+from teeny_kernels.convolution.transpose import conv_transpose1d as conv_transpose1d
+from teeny_kernels.convolution.transpose import conv_transpose1d_backward as conv_transpose1d_backward
+from teeny_kernels.convolution.transpose import conv_transpose2d as conv_transpose2d
+from teeny_kernels.convolution.transpose import conv_transpose2d_backward as conv_transpose2d_backward
+from teeny_kernels.convolution.transpose import conv_transpose3d as conv_transpose3d
+from teeny_kernels.convolution.transpose import conv_transpose3d_backward as conv_transpose3d_backward
 from teeny_kernels.elementwise.trigonometry import cos as cos
 from teeny_kernels.elementwise.trigonometry import cos_backward as cos_backward
 from teeny_kernels.elementwise.hyperbolic import cosh as cosh
@@ -308,6 +320,18 @@ __all__ = [
     "clip_backward",
     "constant_pad",
     "constant_pad_backward",
+    "conv1d",
+    "conv1d_backward",
+    "conv2d",
+    "conv2d_backward",
+    "conv3d",
+    "conv3d_backward",
+    "conv_transpose1d",
+    "conv_transpose1d_backward",
+    "conv_transpose2d",
+    "conv_transpose2d_backward",
+    "conv_transpose3d",
+    "conv_transpose3d_backward",
     "cos",
     "cos_backward",
     "cosh",

@@ -1,0 +1,1 @@
+"""Convolutions over one to three axes, transposed ones, and the fused ones of inference."""
