@@ -268,6 +268,13 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session
+def mutate(session: nox.Session) -> None:
+    """Make kernels of the library a little wrong, and see that its tests catch it."""
+    install(session, *group("test"))
+    session.run("python", "tools/mutation", *session.posargs)
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """Build the documentation with warnings as errors, and run every code block in it."""
     install(session, *group("docs"), *group("test"), libtriton=LIBTRITONS[-1])

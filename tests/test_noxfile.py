@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SESSIONS = {
     "demo", "test", "torch", "types", "lint", "build", "publish", "accept", "gpu", "bench", "docs",
-    "golden",
+    "golden", "mutate",
 }  # fmt: skip
 
 
