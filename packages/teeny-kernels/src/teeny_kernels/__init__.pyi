@@ -13,6 +13,8 @@ from teeny_kernels.optimizer.moments import adamax_step as adamax_step
 from teeny_kernels.optimizer.moments import adamw_step as adamw_step
 from teeny_kernels.elementwise.arithmetic import add as add
 from teeny_kernels.elementwise.arithmetic import add_backward as add_backward
+from teeny_kernels.products.matmul import addmm as addmm
+from teeny_kernels.products.matmul import addmm_backward as addmm_backward
 from teeny_kernels.optimizer.descent import asgd_step as asgd_step
 from teeny_kernels.elementwise.trigonometry import asin as asin
 from teeny_kernels.elementwise.trigonometry import asin_backward as asin_backward
@@ -37,6 +39,8 @@ from teeny_kernels.loss.probability import binary_cross_entropy as binary_cross_
 from teeny_kernels.loss.probability import binary_cross_entropy_backward as binary_cross_entropy_backward
 from teeny_kernels.loss.probability import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
 from teeny_kernels.loss.probability import binary_cross_entropy_with_logits_backward as binary_cross_entropy_with_logits_backward
+from teeny_kernels.products.matmul import bmm as bmm
+from teeny_kernels.products.matmul import bmm_backward as bmm_backward
 from teeny_kernels.elementwise.rounding import ceil as ceil
 from teeny_kernels.elementwise.rounding import ceil_backward as ceil_backward
 from teeny_kernels.activation.exponential import celu as celu
@@ -128,8 +132,10 @@ from teeny_kernels.activation.piecewise import leaky_relu as leaky_relu
 from teeny_kernels.activation.piecewise import leaky_relu_backward as leaky_relu_backward
 from teeny_kernels.elementwise.comparison import less as less
 from teeny_kernels.elementwise.comparison import less_equal as less_equal
-from teeny_kernels.products.matmul import linear as linear
-from teeny_kernels.products.matmul import linear_backward as linear_backward
+from teeny_kernels.products.linear import linear as linear
+from teeny_kernels.products.linear import linear_activation as linear_activation
+from teeny_kernels.products.linear import linear_activation_backward as linear_activation_backward
+from teeny_kernels.products.linear import linear_backward as linear_backward
 from teeny_kernels.optimizer.descent import lion_step as lion_step
 from teeny_kernels.elementwise.powers import log as log
 from teeny_kernels.elementwise.powers import log_backward as log_backward
@@ -286,6 +292,8 @@ __all__ = [
     "adamw_step",
     "add",
     "add_backward",
+    "addmm",
+    "addmm_backward",
     "asgd_step",
     "asin",
     "asin_backward",
@@ -310,6 +318,8 @@ __all__ = [
     "binary_cross_entropy_backward",
     "binary_cross_entropy_with_logits",
     "binary_cross_entropy_with_logits_backward",
+    "bmm",
+    "bmm_backward",
     "ceil",
     "ceil_backward",
     "celu",
@@ -402,6 +412,8 @@ __all__ = [
     "less",
     "less_equal",
     "linear",
+    "linear_activation",
+    "linear_activation_backward",
     "linear_backward",
     "lion_step",
     "log",

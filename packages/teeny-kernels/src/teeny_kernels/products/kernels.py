@@ -75,7 +75,7 @@ def activated(x: Tensor[f32, R2], ACTIVATION: Const[Any]) -> Tensor[f32, R2]:
 @device
 def gradient(grad: Tensor[f32, R2], x: Tensor[f32, R2], ACTIVATION: Const[Any]) -> Tensor[f32, R2]:
     if ACTIVATION == "relu":
-        return tl.where(x > 0.0, grad, 0.0)
+        return tl.where(x <= 0.0, 0.0, grad)
     if ACTIVATION == "gelu":
         return gelu_gradient(grad, x)
     if ACTIVATION == "gelu_tanh":

@@ -43,6 +43,7 @@ class Epilogue(NamedTuple):
 
 
 PLAIN = Epilogue()
+KERNELS = (matmul_kernel, matmul_shares, matmul_join, matmul_persistent)
 # Products of 8-bit floats that are summed in fewer bits before the sum is added in f32.
 _IMPRECISE = 128
 
