@@ -217,6 +217,49 @@ def test_why_miss_names_the_inputs_that_differ(
     capsys.readouterr()
     assert run(*asked) == 0
     assert capsys.readouterr().out.startswith("it is cached: ")
+    # Another value is another text: the lines of the least different entry are shown.
+    other = [*asked[:-1], "BLOCK=128"]
+    assert run(*other) == 0
+    says, old, new = capsys.readouterr().out.splitlines()
+    assert says.endswith(", the most similar entry:")
+    assert (old, new) == ("  -    return [('BLOCK', 64)]", "  +    return [('BLOCK', 128)]")
+    assert run(*other, "--json") == 0
+    found = said(capsys)
+    assert (found["hit"], found["nearest"][:12]) == (False, says.split()[6].rstrip(","))
+    assert found["text"] == [old[2:], new[2:]]
+
+
+def test_an_entry_that_kept_no_text_is_told_by_its_identity(
+    teenyc: Any,
+    cache_dir: Path,
+    make_instance: Make,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    publish = Cache.publish
+
+    def without_text(*given: Any, text: str, **named: Any) -> Any:
+        assert text
+        return publish(*given, **named)
+
+    monkeypatch.setattr(Cache, "publish", without_text)
+    compile_kernel(make_instance(1), SM_90)
+    monkeypatch.setattr("teeny_compiler.cli.kernels.find_kernel", lambda _: make_instance(2))
+    assert run("why-miss", "any:scale", "-t", "sm_90") == 0
+    assert capsys.readouterr().out.startswith("id: wanted ")
+
+
+def test_show_takes_the_name_of_a_kernel_with_one_entry(
+    keys: list[str], make_instance: Make, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = compile_kernel(make_instance(name="alone"), SM_90).path.parent.name
+    capsys.readouterr()
+    assert run("show", "alone") == 0
+    assert capsys.readouterr().out.startswith(f"key: {key}\n")
+    assert run("show", "scale") == 1
+    err = capsys.readouterr().err
+    assert "`scale` names 2 entries" in err
+    assert all(key[:12] in err for key in keys)
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_compile_names_the_stages_that_were_asked_for(
     [
         ("scale", "E0931", "it is not `MODULE_OR_FILE:KERNEL`"),
         ("nowhere.py:scale", "E0931", "there is no file"),
-        ("no_such_module_here:scale", "E0931", "importing it failed: ModuleNotFoundError"),
+        ("no_such_module_here:scale", "E0931", "there is no module `no_such_module_here`"),
         ("kernels_of_mine:scael", "E0931", "there is no such name in it"),
         ("kernels_of_mine:not_a_kernel", "E0931", "that is not a kernel"),
     ],
@@ -104,6 +104,38 @@ def test_compile_of_something_else_is_a_coded_error(
     assert out == ""
     assert f"error[{code}]" in err
     assert says in err
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("import not_installed_here.part", "-m pip install not_installed_here`"),
+        ("x = 1\ny = x / 0", "broken.py:2: y = x / 0"),
+    ],
+)
+def test_a_module_that_cannot_be_imported_says_where_and_what_to_do(
+    text: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "broken.py"
+    path.write_text(text, encoding="utf-8")
+    assert cli.main(["compile", f"{path}:scale", "--target", "sm_90"]) == 1
+    assert says in capsys.readouterr().err
+
+
+def test_what_a_kernel_lacks_is_asked_for_as_an_option_and_shows_no_code_of_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "lacking.py"
+    path.write_text(
+        "from teeny_macros import kernel\nfrom teeny_triton import Const, Ptr, f32\n\n"
+        "@kernel\ndef zero(x_ptr: Ptr[f32], BLOCK: Const[int]) -> None: ...\n",
+        encoding="utf-8",
+    )
+    assert cli.main(["compile", f"{path}:zero", "--target", "sm_90"]) == 1
+    err = capsys.readouterr().err
+    assert "help: give it by name: `-D BLOCK=...`" in err
+    assert "lacking.py:5:" in err
+    assert "in this call" not in err
 
 
 def test_refused_kernel_ends_with_status_one(
@@ -200,8 +232,12 @@ def test_toolchain_commands_list_choose_and_explain(
         paths[name] = teenyc.install(Path(places.executable_in(str(chains / name))))
     assert cli.main(["toolchain", "which"]) == 1
     assert "error[E0902]" in capsys.readouterr().err
+    assert cli.main(["toolchain", "default"]) == 0
+    assert capsys.readouterr() == ("", "teeny: none is chosen\n")
     assert cli.main(["toolchain", "default", "teenyc-2"]) == 0
-    capsys.readouterr()
+    assert capsys.readouterr().out.strip() == str(paths["teenyc-2"])
+    assert cli.main(["toolchain", "default"]) == 0
+    assert capsys.readouterr().out.strip() == str(paths["teenyc-2"])
     assert cli.main(["toolchain", "which"]) == 0
     assert capsys.readouterr().out.strip() == str(paths["teenyc-2"])
     assert cli.main(["toolchain", "list"]) == 0

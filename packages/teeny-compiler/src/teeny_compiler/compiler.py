@@ -272,7 +272,9 @@ class Compiler:
         unit = instance.unit(triton_lang.TRITON, triton_lang.TRITON_SHA)
         job = Job(instance.name, unit.render(), unit.file, target, asked, instance.source_map)
         output = self._run(found, job, name)
-        entry = self.cache.publish(name, inputs, output.folder, output.seconds, replace=force)
+        entry = self.cache.publish(
+            name, inputs, output.folder, output.seconds, replace=force, text=unit.body
+        )
         if os.fspath(entry.folder) != output.folder:
             _remove(os.path.dirname(output.folder))
         for warning in output.warnings:

@@ -19,6 +19,7 @@ _SWITCHES = {"on": True, "off": False}
 # teenyc leaves the unit beside the MLIR: it is what the interpreter reads.
 UNIT_STAGE = "unit"
 METADATA_SUFFIX = ".metadata"
+MACHINE = "sass"  # made from what is compiled; never kept
 LOADED = {"cuda": "ptx", "cpu": "obj", "interpret": UNIT_STAGE}
 
 
@@ -54,7 +55,10 @@ def resolve(options: CompileOptions | None, target: Target, *, fp_fusion: bool) 
     possible = _KEPT[target.kind] + _ON_REQUEST[target.kind]
     for stage in asked.emit:
         if stage not in possible:
-            raise E0915.error(stage=stage, target=target).help(f"one of {', '.join(possible)}")
+            error = E0915.error(stage=stage, target=target)
+            if stage == MACHINE and target.kind == "cuda":
+                error.help("`teeny show KERNEL --stage sass` makes it with ptxas")
+            raise error.help(f"one of {', '.join(own for own in STAGES if own in possible)}")
     wanted = {*_KEPT[target.kind], *asked.emit}
     version = asked.ptx_version
     if target.kind != "cuda":

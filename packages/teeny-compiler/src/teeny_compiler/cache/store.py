@@ -111,16 +111,25 @@ class Cache:
         return [self._make_aside, lambda: _make_folder(directory.private_folder())]
 
     def publish(
-        self, key: str, inputs: Inputs, work: str, seconds: float, *, replace: bool
+        self,
+        key: str,
+        inputs: Inputs,
+        work: str,
+        seconds: float,
+        *,
+        replace: bool,
+        text: str = "",
     ) -> Entry:
         """Make the files in `work` the entry of `key`, and return it.
+
+        `text` is what was compiled, kept to tell later what was edited since.
 
         An entry that is already there and whole is left as it is, unless `replace` and its files
         differ. When the entry cannot be written, its files are served from `work` until this
         process ends.
         """
         contents = _contents(work)
-        manifest = _manifest(key, inputs, contents, seconds)
+        manifest = _manifest(key, inputs, contents, seconds, text)
         try:
             _write_manifest(work, manifest)
             self._put(key, work, manifest, replace=replace)
@@ -364,7 +373,7 @@ def _contents(work: str) -> dict[str, bytes]:
 
 
 def _manifest(
-    key: str, inputs: Inputs, contents: Mapping[str, bytes], seconds: float
+    key: str, inputs: Inputs, contents: Mapping[str, bytes], seconds: float, text: str
 ) -> dict[str, Any]:
     files = {
         name: {"size": len(content), "sha256": digest(content)}
@@ -377,6 +386,7 @@ def _manifest(
         "files": files,
         "seconds": round(seconds, 4),
         "created": int(time.time()),
+        "text": text,
     }
 
 

@@ -69,6 +69,11 @@ def read_record(cache: Cache, key: str) -> Record | None:
     )
 
 
+def text_of(cache: Cache, key: str) -> str:
+    """The text that an entry was compiled from; empty where it does not say."""
+    return str(_manifest(os.path.join(cache.folder(key), MANIFEST)).get("text", ""))
+
+
 def beyond(
     records: Iterable[Record], now: float, max_bytes: int | None, max_age: float | None
 ) -> list[Record]:

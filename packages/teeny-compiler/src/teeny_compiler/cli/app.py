@@ -124,7 +124,7 @@ def compile_(
     goal = kernels.parse_target(target)
     found = kernels.find_kernel(kernel)
     bindings = kernels.parse_bindings(define or [])
-    instance = found.instantiate(**bindings) if hasattr(found, "instantiate") else found
+    instance = kernels.instance_of(found, bindings)
     options = CompileOptions(
         fp_fusion, _read_ptx_version(ptx_version), tuple(s for s in stages if s != UNIT_STAGE)
     )

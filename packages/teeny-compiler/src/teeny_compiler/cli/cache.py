@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from teeny_compiler.bundling.choice import variants
 from teeny_compiler.cache import Cache, default_cache_dir, key, layers, limits, remote, survey
 from teeny_compiler.cli import entries, kernels, teaching
 from teeny_compiler.compiler import Compiler
@@ -15,7 +16,7 @@ from teeny_compiler.options import CompileOptions
 from teeny_compiler.tuning import store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 _KEY_DIGITS = 12
@@ -70,9 +71,10 @@ def ls(as_json: Json = False) -> None:
     now = time.time()
     for record in records:
         used = entries.show_age(now - record.last_used)
+        hits = f"{record.hits:>4} " + ("hit " if record.hits == 1 else "hits")
         typer.echo(
             f"{record.key[:_KEY_DIGITS]}  {entries.show_size(record.size):>10}  "
-            f"{record.hits:>4} hits  {used:>4} ago  {record.seconds * 1e3:>6.0f} ms  "
+            f"{hits}  {used:>4} ago  {record.seconds * 1e3:>6.0f} ms  "
             f"{record.target}  {record.kernel}"
         )
     total = entries.show_size(sum(record.size for record in records))
@@ -80,10 +82,15 @@ def ls(as_json: Json = False) -> None:
 
 
 def show(
-    name: Annotated[str, typer.Argument(metavar="KEY", autocompletion=teaching.cache_keys)],
+    name: Annotated[
+        str, typer.Argument(metavar="KEY_OR_KERNEL", autocompletion=teaching.cache_keys)
+    ],
     as_json: Json = False,
 ) -> None:
-    """Show one entry: what it was made from, its files, and how it was used."""
+    """Show one entry: what it was made from, its files, and how it was used.
+
+    The first digits of a key are enough, or the name of a kernel that has one entry alone.
+    """
     cache = _cache()
     record = survey.read_record(cache, entries.find_entry(cache, name))
     if record is None:
@@ -110,24 +117,33 @@ def why_miss(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Say what differs between a kernel and the most similar entry. The module is imported."""
-    found = kernels.find_kernel(kernel)
+    """Say what differs between a kernel and the most similar entry. The module is imported.
+
+    Launches know of aligned pointers and the like; an entry with such knowledge counts as cached.
+    """
     bindings = kernels.parse_bindings(define or [])
-    instance = found.instantiate(**bindings) if hasattr(found, "instantiate") else found
+    instance = kernels.instance_of(kernels.find_kernel(kernel), bindings)
+    goal = kernels.parse_target(target)
     cache = _cache()
-    wanted = Compiler(cache).inputs(instance, kernels.parse_target(target), CompileOptions())
-    name = key.key_of(wanted)
-    is_hit = cache.read(name) is not None
-    near = [] if is_hit else _nearest(wanted, survey.survey(cache))
+    asked = variants(instance) if hasattr(instance, "with_hints") else [instance]
+    inputs = [(one, Compiler(cache).inputs(one, goal, CompileOptions())) for one in asked]
+    hits = [(key.key_of(row), one) for one, row in inputs if cache.read(key.key_of(row))]
+    if hits:
+        if as_json:
+            typer.echo(json.dumps({"key": hits[0][0], "hit": True, "differences": []}, indent=1))
+        for name, one in hits if not as_json else ():
+            typer.echo(f"it is cached: {name[:_KEY_DIGITS]}{_knowing(one)}")
+        return
+    records = survey.survey(cache)
+    near = _nearest([(row, _text(one)) for one, row in inputs], cache, records)
     if as_json:
-        rows = [{"input": field, "wanted": now, "found": then} for field, now, then in near]
-        typer.echo(json.dumps({"key": name, "hit": is_hit, "differences": rows}, indent=1))
-    elif is_hit:
-        typer.echo(f"it is cached: {name[:_KEY_DIGITS]}")
-    elif not near:
+        rows = [{"input": name, "wanted": now, "found": then} for name, now, then in near.inputs]
+        data = {"key": key.key_of(inputs[0][1]), "hit": False, "differences": rows}
+        typer.echo(json.dumps({**data, "nearest": near.key, "text": near.lines}, indent=1))
+    elif not near.key:
         typer.echo(f"`{instance.name}` was never compiled into this cache")
-    for field, now, then in near if not as_json else ():
-        typer.echo(f"{field}: wanted {now}, and the most similar entry has {then}")
+    else:
+        _tell(near)
 
 
 def verify(as_json: Json = False) -> None:
@@ -210,13 +226,57 @@ def _remove(cache: Cache, records: Iterable[survey.Record], *, as_json: bool) ->
         raise typer.Exit(1)
 
 
+class _Near(NamedTuple):
+    """An entry, the inputs in which it differs, and the lines that differ in its text."""
+
+    key: str = ""
+    inputs: tuple[tuple[str, Any, Any], ...] = ()
+    lines: tuple[str, ...] = ()
+
+
 def _nearest(
-    wanted: dict[str, Any], records: Iterable[survey.Record]
-) -> list[tuple[str, Any, Any]]:
-    """The differences to the entry of the same kernel that has fewest, the newest of those."""
-    same = [record for record in records if record.kernel == wanted["kernel"]]
-    found = [survey.differences(wanted, record) for record in reversed(same)]
-    return min(found, key=len, default=[])
+    wanted: Iterable[tuple[Any, str]], cache: Cache, records: Sequence[survey.Record]
+) -> _Near:
+    """The entry of the same kernel that differs least, the newest of those."""
+    found: list[_Near] = []
+    for inputs, text in wanted:
+        for record in reversed(records):
+            if record.kernel == inputs["kernel"]:
+                rows = tuple(survey.differences(inputs, record))
+                lines = _changed(survey.text_of(cache, record.key), text)
+                found.append(_Near(record.key, rows, lines))
+    return min(found, key=lambda near: (len(near.inputs), len(near.lines)), default=_Near())
+
+
+def _changed(before: str, now: str) -> tuple[str, ...]:
+    """The lines of two texts that differ, as `diff` marks them; none where one is not known."""
+    from difflib import unified_diff
+
+    if not before or not now:
+        return ()
+    lines = list(unified_diff(before.splitlines(), now.splitlines(), lineterm="", n=0))[2:]
+    return tuple(line for line in lines if not line.startswith("@@"))
+
+
+def _tell(near: _Near) -> None:
+    for name, now, then in near.inputs:
+        if name != "id" or not near.lines:
+            typer.echo(f"{name}: wanted {now}, and the most similar entry has {then}")
+    if near.lines:
+        typer.echo(f"the text is not that of {near.key[:_KEY_DIGITS]}, the most similar entry:")
+    for line in near.lines:
+        typer.echo(f"  {line}")
+
+
+def _text(instance: Any) -> str:
+    return str(instance.unit(None, "").body)
+
+
+def _knowing(instance: Any) -> str:
+    """What an instance knows of its arguments."""
+    asked = getattr(instance, "specialization", None)
+    names = () if asked is None else asked.divisible_by_16
+    return f", for multiples of 16 in {', '.join(names)}" if names else ""
 
 
 def _to_json(record: survey.Record) -> dict[str, Any]:

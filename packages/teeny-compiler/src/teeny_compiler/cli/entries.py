@@ -4,20 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from teeny_compiler.cache import units
+from teeny_compiler.cache import survey, units
 from teeny_compiler.codes import E0923, E0934
 
 if TYPE_CHECKING:
     from teeny_compiler.cache import Cache
 
+_DIGITS, _SHOWN = 12, 8
+
 
 def find_entry(cache: Cache, given: str) -> str:
-    """The key that begins with `given`. Raises E0923 unless it is one and no other."""
+    """The key that begins with `given`, else that of the only entry of this kernel.
+
+    Raises E0923 unless it is one and no other.
+    """
     found = [key for key in cache.list_keys() if given and key.startswith(given.lower())]
     if len(found) == 1:
         return found[0]
+    if found:
+        raise E0923.error(key=given, count=len(found)).help("give more of its digits")
+    found = [record.key for record in survey.survey(cache) if record.kernel == given]
+    if len(found) == 1:
+        return found[0]
     error = E0923.error(key=given, count=len(found) or "no")
-    raise error.help("give more of its digits" if found else "`teeny cache ls` lists the keys")
+    listed = ", ".join(f"`{key[:_DIGITS]}`" for key in found[-_SHOWN:])
+    raise error.help(f"give a key: {listed}" if found else "`teeny cache ls` lists the keys")
 
 
 def parse_size(given: str) -> int:

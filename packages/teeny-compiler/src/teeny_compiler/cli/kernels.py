@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
+import traceback
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from teeny_compiler.codes import E0931, E0932, E0933
-from teeny_macros.diagnostics import TeenyError
+from teeny_macros.diagnostics import LaunchError, TeenyError
 from teeny_macros.target import Target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
+_INSTANTIATE = re.compile(r"`instantiate\(([^()`]*)\)`")
 _EXAMPLE = "for example `examples/vector_add.py:vector_add`"
 
 
@@ -36,6 +39,20 @@ def find_kernel(given: str) -> Any:
     if names:
         raise error.help(f"it has {', '.join(f'`{key}`' for key in names)}")
     raise error.help("a kernel is a function under `@kernel`")
+
+
+def instance_of(kernel: Any, bindings: dict[str, Any]) -> Any:
+    """The instance of a kernel with these bindings. Raises what `instantiate` does, for `-D`."""
+    if not hasattr(kernel, "instantiate"):
+        return kernel
+    try:
+        return kernel.instantiate(**bindings)
+    except LaunchError as error:
+        for found in error.diagnostics:
+            # The call stands in this command, which the user did not write.
+            found.labels = [label for label in found.labels if label.text != "in this call"]
+            found.helps = [_INSTANTIATE.sub(r"`-D \1`", text) for text in found.helps]
+        raise
 
 
 def find_function(given: str) -> Any:
@@ -153,9 +170,30 @@ def _load(given: str, where: str) -> ModuleType:
         raise E0931.error(given=given, reason=f"there is no file `{where}`").help(
             _EXAMPLE
         ) from error
+    except ModuleNotFoundError as error:
+        raise _missing(given, where, error) from error
     except Exception as error:
         reason = f"importing it failed: {type(error).__name__}: {error}"
-        raise E0931.error(given=given, reason=reason).help(_EXAMPLE) from error
+        found = E0931.error(given=given, reason=reason)
+        frames = traceback.extract_tb(error.__traceback__)
+        if frames and frames[-1].lineno:
+            found.note(f"at {frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line or ''}")
+        raise found.help("mend the module: it is imported to find the kernel") from error
+
+
+def _missing(given: str, where: str, error: ModuleNotFoundError) -> TeenyError:
+    """The module itself is not there, or something that it imports."""
+    name = error.name or where
+    if where == name or where.startswith(f"{name}."):
+        return E0931.error(given=given, reason=f"there is no module `{name}`").help(
+            "modules are looked for in this folder and among the packages of " + sys.executable
+        )
+    reason = f"importing it failed: there is no module `{name}`"
+    return E0931.error(given=given, reason=reason).help(f"install it beside `teeny`: {_pip(name)}")
+
+
+def _pip(name: str) -> str:
+    return f"`{sys.executable} -m pip install {name.partition('.')[0]}`"
 
 
 def load_file(path: Path) -> ModuleType:

@@ -57,7 +57,7 @@ def expand(kernel: Kernel, define: Define = None, as_json: Json = False) -> None
     """
     found = kernels.find_kernel(kernel)
     bindings = kernels.parse_bindings(define or [])
-    instance = _instantiated(found, bindings) if bindings or not _is_open(found) else None
+    instance = kernels.instance_of(found, bindings) if bindings or not _is_open(found) else None
     printing.print_expanded(found, instance, as_json=as_json)
 
 
@@ -180,17 +180,12 @@ def _is_open(kernel: Any) -> bool:
     )
 
 
-def _instantiated(kernel: Any, bindings: dict[str, Any]) -> Instance:
-    found: Instance = kernel.instantiate(**bindings) if hasattr(kernel, "instantiate") else kernel
-    return found
-
-
 def _specialized(
     kernel: str, define: list[str] | None, arg: list[str] | None, *, unaligned: bool
 ) -> Instance:
     """The instance that a launch with such arguments asks for."""
     bindings = kernels.parse_bindings(define or [])
-    instance = _instantiated(kernels.find_kernel(kernel), bindings)
+    instance: Instance = kernels.instance_of(kernels.find_kernel(kernel), bindings)
     asked = instance.specialization
     if asked.divisible_by_16 or asked.equal_to_1:
         return instance

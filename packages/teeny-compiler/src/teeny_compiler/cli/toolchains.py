@@ -103,11 +103,17 @@ def which(as_json: Json = False) -> None:
 
 
 def default(
-    name: Annotated[str, typer.Argument(metavar="NAME", autocompletion=teaching.toolchain_names)],
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", autocompletion=teaching.toolchain_names)
+    ] = "",
     as_json: Json = False,
 ) -> None:
-    """Choose the toolchain that every later run uses."""
-    chain = toolchain.set_default(name)
+    """Choose the toolchain that every later run uses; without NAME, print which one is chosen."""
+    chosen = name or toolchain.default_name()
+    if not chosen:
+        typer.echo("null" if as_json else "teeny: none is chosen", err=not as_json)
+        return
+    chain = toolchain.set_default(name) if name else toolchain.named(chosen)
     typer.echo(json.dumps(_row(chain), indent=1) if as_json else chain.path)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from teeny_compiler import log
 from teeny_compiler.codes import E0915
 from teeny_compiler.compiler import compile_kernel
-from teeny_compiler.options import CompileOptions
+from teeny_compiler.options import MACHINE, CompileOptions
 from teeny_compiler.reading import lines
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     Instance = KernelInstance[...]
 
-MACHINE = "sass"
 SHOWN = {
     "cuda": ("mlir", "ttgir", "llvm-ir", "ptx", MACHINE),
     "cpu": ("mlir", "clusters", "llvm-ir", "asm"),
