@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from teenyc.backend.cpu.backlog import offsets, prefetch
 from teenyc.backend.cpu.structure import VIEWS
 from teenyc.backend.cpu.text import Val, number
 from teenyc.ops import arith, arrays, casts
@@ -16,12 +17,10 @@ from teenyc.types import PointerType, scalar_of, shape_of
 
 if TYPE_CHECKING:
     from teenyc.backend.cpu.builder import Builder
+    from teenyc.backend.cpu.nest import Nest
     from teenyc.backend.cpu.scope import Scope
     from teenyc.ir.core import Block, Operation, Value
 
-_LINE = 64
-# Into the second-level cache: the first holds what this turn works on.
-_LEVEL = 2
 _STILL = number(0, "i64")
 _WIDER = frozenset((casts.EXTSI, casts.EXTUI, casts.TRUNCI))
 # Longer chains are not followed.
@@ -130,14 +129,17 @@ def _scaled(c: Builder, op: Operation, amount: Val) -> Val:
     return c.binary("mul", amount, number(arrays.itemsize(pointer.pointee), "i64"))
 
 
-def ask_ahead(scope: Scope, c: Builder, value: Value, first: Val, nbytes: int) -> None:
+def ask_ahead(nest: Nest, c: Builder, value: Value, first: Val, nbytes: int) -> None:
     """Ask for the strip of `nbytes` that lies in the next turn where `first` lies in this one."""
+    scope = nest.scope
     growth = scope.growth.of(c, value) if scope.growth is not None else None
     if growth is None or growth == _STILL:
         return
     there = c.binary("add", first, growth)
-    c.output.declares.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-    for offset in (*range(0, nbytes, _LINE), nbytes - 1):
+    if scope.backlog is not None:
+        scope.backlog.note(c, nest, there, nbytes)
+        return
+    for offset in offsets(nbytes):
         address = c.binary("add", there, number(offset, "i64"))
         at = c.put(f"inttoptr {address} to ptr", "ptr", 0, address.level).text
-        c.do(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 {_LEVEL}, i32 1)", address.level)
+        c.do(prefetch(c.output, at), address.level)

@@ -24,6 +24,10 @@ class Buffer:
         self.first = self.last = -1
         self.offset = 0
 
+    def grow(self, size: int) -> None:
+        """Make room for `size` bytes, before the layout."""
+        self.size = max(self.size, -(-size // ALIGNMENT) * ALIGNMENT)
+
 
 class Place:
     """Where the elements of a tensor are stored, row by row, as they are held in registers.

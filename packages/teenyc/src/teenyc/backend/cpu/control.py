@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from teenyc.backend.cpu.ahead import Growth
 from teenyc.backend.cpu.atomics import emit_scalar_atomic
+from teenyc.backend.cpu.backlog import Backlog
 from teenyc.backend.cpu.checks import check_condition
 from teenyc.backend.cpu.cluster import Cluster, Dot, Serial, Slot, Step, Structured
 from teenyc.backend.cpu.describe import note_structured
@@ -24,17 +26,30 @@ if TYPE_CHECKING:
 
 def emit_steps(scope: Scope, steps: list[Step]) -> None:
     """Append the code of `steps`."""
-    for step in steps:
+    for i, step in enumerate(steps):
         if isinstance(step, Cluster):
+            if scope.backlog is None and _product_follows(steps[i + 1 :]):
+                scope.backlog = Backlog(scope)
             emit_cluster(scope, step)
         elif isinstance(step, Dot):
             emit_dot(scope, step)
+            scope.backlog = None
         elif isinstance(step, Structured):
             _emit_structured(scope, step)
         elif isinstance(step, Serial):
             emit_serial(scope, step, emit_steps)
         else:
             _emit_scalar(scope, step.op)
+
+
+def _product_follows(steps: list[Step]) -> bool:
+    """Whether a single product comes before anything that is a loop by itself."""
+    for step in steps:
+        if isinstance(step, Dot):
+            return prod(step.out.shape[:-2]) == 1
+        if isinstance(step, Structured | Serial):
+            return False
+    return False
 
 
 def _emit_scalar(scope: Scope, op: Operation) -> None:

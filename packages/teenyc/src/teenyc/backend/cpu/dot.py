@@ -9,11 +9,13 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
+from teenyc.backend.cpu.backlog import offsets, prefetch
 from teenyc.backend.cpu.describe import note_dot
 from teenyc.backend.cpu.memory import load, store
 from teenyc.backend.cpu.text import WIDTHS, Output, Val, number, vector
 
 if TYPE_CHECKING:
+    from teenyc.backend.cpu.backlog import Asks
     from teenyc.backend.cpu.cluster import Dot
     from teenyc.backend.cpu.features import Features
     from teenyc.backend.cpu.scope import Scope
@@ -28,13 +30,17 @@ def emit_dot(scope: Scope, step: Dot) -> None:
     n = step.right.shape[-1]
     scope.work += prod(batch) * m * n * k / 8 * 16.0**scope.loop_depth
     note_dot(scope, step, *tile(scope.output.features, step.out.type))
-    symbol = _function(scope.output, m, n, k, step.left.type, step.out.type)
-    _call(scope, step, symbol, prod(batch), (m * k, k * n, m * n))
+    asks = scope.backlog.take() if scope.backlog is not None else None
+    symbol = _function(scope.output, m, n, k, step.left.type, step.out.type, asks)
+    _call(scope, step, symbol, prod(batch), (m * k, k * n, m * n), asks)
     if step.out.element == "f16":
         _round_half(scope, step)
 
 
-def _call(scope: Scope, step: Dot, symbol: str, batch: int, counts: tuple[int, int, int]) -> None:
+def _call(
+    scope: Scope, step: Dot, symbol: str, batch: int, counts: tuple[int, int, int],
+    asks: Asks | None,
+) -> None:  # fmt: skip
     """Call the product for each matrix of the batch."""
     main, places = scope.main, (step.left, step.right, step.out)
     index, before = number(0, "i64"), main.label
@@ -49,6 +55,7 @@ def _call(scope: Scope, step: Dot, symbol: str, batch: int, counts: tuple[int, i
         at = c.binary("mul", index, number(count, "i64"))
         text = f"getelementptr {place.type}, ptr {place.target.pointer}, {at}"
         given.append(f"ptr {c.put(text, 'ptr', 0, 0).text}")
+    given.append(f"ptr {asks.pointer if asks else 'null'}")
     main.lines.append(f"  call void {symbol}({', '.join(given)})")
     if batch > 1:
         main.lines += [
@@ -70,25 +77,32 @@ def tile(features: Features, type_: str) -> tuple[int, int]:
     return (rows, columns // 2) if WIDTHS[type_] == 64 else (rows, columns)
 
 
-def _function(output: Output, m: int, n: int, k: int, source: str, type_: str) -> str:
+def _function(
+    output: Output, m: int, n: int, k: int, source: str, type_: str, asks: Asks | None
+) -> str:
     name = f"teeny.dot.{m}x{n}x{k}.{source}.{type_}"
+    if asks is not None:
+        name += f".{asks.count}x{asks.nbytes}"
     if name not in output.helpers:
-        output.helpers[name] = _text(output, name, m, n, k, source, type_)
+        output.helpers[name] = _text(output, name, m, n, k, source, type_, asks)
     return f"@{name}"
 
 
-def _text(output: Output, name: str, m: int, n: int, k: int, source: str, type_: str) -> str:
+def _text(
+    output: Output, name: str, m: int, n: int, k: int, source: str, type_: str, asks: Asks | None
+) -> str:
     rows, columns = tile(output.features, type_)
     columns = min(columns, n)
     full = m // rows * rows
-    given = "ptr noalias %a, ptr noalias %b, ptr noalias %c"
+    given = "ptr noalias %a, ptr noalias %b, ptr noalias %c, ptr noalias %asked"
     lines = [f"define internal void @{name}({given}) noinline nounwind {{", "entry:"]
     parts = [(0, full, rows)] if full else []
     if full < m:
         parts.append((full, m, m - full))
+    tiles = sum(-(-(end - start) // height) for start, end, height in parts) * -(-n // columns)
     for i, (start, end, height) in enumerate(parts):
         lines.append(f"  br label %j{i}")
-        lines += _Panel(output, i, start, end, height, columns, n, k, source, type_).lines(
+        lines += _Panel(output, i, start, end, height, columns, n, k, source, type_, asks, tiles).lines(
             "entry" if i == 0 else f"done{i - 1}"
         )
     return "\n".join([*lines, "  ret void", "}", ""])
@@ -99,11 +113,12 @@ class _Panel:
 
     def __init__(
         self, output: Output, number: int, start: int, end: int, rows: int, columns: int,
-        n: int, k: int, source: str, type_: str,
+        n: int, k: int, source: str, type_: str, asks: Asks | None, tiles: int,
     ) -> None:  # fmt: skip
         self.output = output
         self.i, self.start, self.end, self.rows, self.columns = number, start, end, rows, columns
         self.n, self.k, self.source, self.type = n, k, source, type_
+        self.asks, self.tiles = asks, tiles
         self.kind = vector(type_, columns)
         self.is_float = type_ in ("float", "double")
 
@@ -126,6 +141,7 @@ class _Panel:
                 f"  %c{i}.{r} = getelementptr {self.type}, ptr %c, i64 %c{i}.{r}.off",
                 f"  %s{i}.{r} = load {kind}, ptr %c{i}.{r}, align {align}",
             ]
+        found += self._ask() if self.asks is not None else []
         found += [
             f"  br label %k{i}",
             f"k{i}:",
@@ -150,6 +166,35 @@ class _Panel:
             f"  br i1 %j{i}.more, label %j{i}, label %done{i}",
             f"done{i}:",
         ]
+        return found
+
+    def _ask(self) -> list[str]:
+        """A share of what the next turn reads; the last tile may ask for some of it again."""
+        asks, i = self.asks, self.i
+        assert asks is not None
+        share = -(-asks.count // self.tiles)
+        down = -(-self.end // self.rows)  # not before all tiles of the panels above
+        found = [
+            f"  %q{i}.j = udiv i64 %j{i}.at, {self.columns}",
+            f"  %q{i}.row = mul i64 %q{i}.j, {down - self.start // self.rows}",
+            f"  %q{i}.i = udiv i64 %i{i}.at, {self.rows}",
+            f"  %q{i}.tile = add i64 %q{i}.row, %q{i}.i",
+            f"  %q{i}.first = mul i64 %q{i}.tile, {share}",
+        ]
+        for e in range(share):
+            q = f"%q{i}.{e}"
+            found += [
+                f"  {q}.any = add i64 %q{i}.first, {e}",
+                f"  {q}.at = call i64 @llvm.umin.i64(i64 {q}.any, i64 {asks.count - 1})",
+                f"  {q}.p = getelementptr ptr, ptr %asked, i64 {q}.at",
+                f"  {q}.strip = load ptr, ptr {q}.p, align 8",
+            ]
+            for x, offset in enumerate(offsets(asks.nbytes)):
+                found += [
+                    f"  {q}.{x} = getelementptr i8, ptr {q}.strip, i64 {offset}",
+                    f"  {prefetch(self.output, f'{q}.{x}')}",
+                ]
+        self.output.declares.add("declare i64 @llvm.umin.i64(i64, i64)")
         return found
 
     def _products(self, align: int) -> list[str]:

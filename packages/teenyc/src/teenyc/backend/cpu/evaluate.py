@@ -399,7 +399,7 @@ class Evaluator:
         if len(self.nest.shape) > 1:
             pointee = address.type.element.pointee  # type: ignore[union-attr]
             nbytes = self.nest.width * arrays.itemsize(pointee)
-            ask_ahead(self.scope, self.c, address, first, nbytes)
+            ask_ahead(self.nest, self.c, address, first, nbytes)
 
     def mask_and_other(self, op: Operation, seen: Seen, element: str) -> tuple[Val, Val]:
         """Both as strips, `other` in the type of memory."""

@@ -11,6 +11,7 @@ from teenyc.backend.cpu.text import Output, Section, Val
 
 if TYPE_CHECKING:
     from teenyc.backend.cpu.ahead import Growth
+    from teenyc.backend.cpu.backlog import Backlog
     from teenyc.ir.core import Operation, Value
 
 SLOT_BYTES = 256
@@ -32,6 +33,7 @@ class Scope:
         self.work = 0.0
         self.loop_depth = 0
         self.growth: Growth | None = None  # of the innermost loop
+        self.backlog: Backlog | None = None  # where a product follows
         self.depth = 0
         # Parameters by value (those that are pointers counted alone, and all), and the blocks
         # that failed checks end in.
