@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from teeny_macros import CaptureError, Kernel, TeenyError, device, kernel
+from teeny_macros import CaptureError, Kernel, TeenyError, device, kernel, normalise
 
 Module = Callable[..., ModuleType]
 
@@ -182,6 +182,32 @@ def test_a_file_edited_after_its_import_is_noticed(module: Module) -> None:
         assert refusal(lambda: kernel(found.k)).code == "E0007"
     path.write_text("", encoding="utf-8")
     assert refusal(lambda: kernel(found.k)).code == "E0006"
+
+
+def test_the_text_is_what_the_file_held_when_the_decorator_ran(module: Module) -> None:
+    found: Any = module(f"def k(out, x):\n{BODY}")
+    captured: Any = kernel(found.k)
+    Path(found.__file__).write_text("def k(out, x):\n    changed\n", encoding="utf-8")
+    linecache.checkcache()
+    assert "changed" not in captured.kernel_source
+    assert captured.kernel_source.startswith("def k(out, x):")
+
+
+def test_kernels_that_nobody_uses_cost_no_reading_of_tokens(
+    module: Module, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    real = normalise.normalise
+
+    def counted(lines: Any, first_line: int, file: str) -> Any:
+        read.append(first_line)
+        return real(lines, first_line, file)
+
+    monkeypatch.setattr(normalise, "normalise", counted)
+    found: Any = module("".join(f"@kernel\ndef k{i}(out, x):\n{BODY}" for i in range(9)))
+    assert read == []
+    assert found.k3.kernel_source
+    assert len(read) == 1
 
 
 # --- what is refused ----------------------------------------------------------------------------

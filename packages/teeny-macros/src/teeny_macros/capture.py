@@ -13,7 +13,7 @@ from teeny_macros.diagnostics import CaptureError
 from teeny_macros.source import Origin, SourceMap, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from teeny_macros.diagnostics import TeenyError
     from teeny_macros.normalise import Normalised
@@ -33,30 +33,32 @@ _VARARGS, _VARKEYWORDS, _GENERATOR, _COROUTINE, _ASYNC_GENERATOR = 0x04, 0x08, 0
 class Captured:
     """A captured function.
 
-    The function, its file and normalised text, names of the enclosing frame.
+    The function, its file and normalised text, names of the enclosing frame. Normalising takes most
+    of what a capture costs, so it waits until somebody asks: a module may hold many kernels, and a
+    process that launches few of them should not pay for all.
 
     `local_names` are the variables of the scope of the decorator (a function or class body) that
     the text mentions: annotations may use them, and a class body's helpers live there.
     """
 
-    __slots__ = ("file", "function", "local_names", "normal")
+    __slots__ = ("_lines", "_normal", "file", "function", "local_names", "name")
 
-    def __init__(
-        self,
-        function: types.FunctionType,
-        file: str,
-        normal: Normalised,
-        local_names: dict[str, Any],
-    ) -> None:
+    def __init__(self, function: types.FunctionType, file: str, lines: Sequence[str]) -> None:
         self.function = function
         self.file = file
-        self.normal = normal
-        self.local_names = local_names
+        self.local_names: dict[str, Any] = {}
+        self.name = function.__code__.co_name  # in the `def`
+        self._lines = lines  # as they were when the decorator ran
+        self._normal: Normalised | None = None
 
     @property
-    def name(self) -> str:
-        """The name in the `def`."""
-        return self.normal.name
+    def normal(self) -> Normalised:
+        """The normalised text and what is known of it. Raises E0007 and E0026 the first time."""
+        found = self._normal
+        if found is None:
+            found = self._normal = _normalised(self.function, self.file, self._lines)
+            self._lines = ()
+        return found
 
     @property
     def text(self) -> str:
@@ -65,7 +67,10 @@ class Captured:
 
     def renamed(self, name: str) -> Captured:
         """The same function under another name, which the text then says in its `def`."""
-        return Captured(self.function, self.file, self.normal.renamed(name), self.local_names)
+        made = Captured(self.function, self.file, ())
+        made.name, made._normal = name, self.normal.renamed(name)
+        made.local_names = self.local_names
+        return made
 
     def in_file(self, line: int, column: int, end_line: int, end_column: int) -> Span:
         """The span in the user's file of a stretch of the normalised text."""
@@ -88,6 +93,17 @@ def capture(value: object, scope: Mapping[str, Any], *, is_kernel: bool) -> Capt
     function = _plain_function(value)
     _refuse_kinds(function, is_kernel=is_kernel)
     file, lines = _source_lines(function)
+    captured = Captured(function, file, lines)
+    if scope is not function.__globals__:
+        # Not what the function's own variables are called: it would keep arrays alive for nothing.
+        names = captured.normal.names.difference(function.__code__.co_varnames)
+        captured.local_names = {name: scope[name] for name in names if name in scope}
+    elif not _stands_there(function, lines):
+        _ = captured.normal  # which says what is wrong, or that nothing is
+    return captured
+
+
+def _normalised(function: types.FunctionType, file: str, lines: Sequence[str]) -> Normalised:
     from teeny_macros.normalise import normalise
 
     try:
@@ -98,12 +114,32 @@ def capture(value: object, scope: Mapping[str, Any], *, is_kernel: bool) -> Capt
         raise _changed(function, None) from None  # Python has read something else there
     if normal.name != function.__code__.co_name or not _same_parameters(function, normal):
         raise _changed(function, normal)
-    local: dict[str, Any] = {}
-    if scope is not function.__globals__:
-        # Not what the function's own variables are called: it would keep arrays alive for nothing.
-        names = normal.names.difference(function.__code__.co_varnames)
-        local = {name: scope[name] for name in names if name in scope}
-    return Captured(function, file, normal, local)
+    return normal
+
+
+_LONGEST_HEADER = 64  # lines, decorators included
+
+
+def _stands_there(function: types.FunctionType, lines: Sequence[str]) -> bool:
+    """Whether a short look finds the function where Python read it: its name, its parameters.
+
+    False where a look is not enough: then the tokens must tell.
+    """
+    code = function.__code__
+    first = code.co_firstlineno - 1
+    define, header = f"def {code.co_name}(", ""
+    if not lines[first].lstrip().startswith(("@", define)):
+        return False
+    for line in lines[first : first + _LONGEST_HEADER]:
+        text = line.strip()
+        if header or text.startswith(define):
+            header += text
+            if any(mark in text for mark in "#'\""):
+                return False
+            if text.endswith(":"):
+                count = code.co_argcount + code.co_kwonlyargcount
+                return all(name in header for name in code.co_varnames[:count])
+    return False
 
 
 def _changed(function: types.FunctionType, now: Normalised | None) -> TeenyError:

@@ -34,7 +34,7 @@ _DLPACK = {1: "cpu", 2: "cuda", 3: "cpu", 13: "cuda"}
 _providers: dict[str, DeviceProvider] = {}
 _provider_of_type: dict[type, DeviceProvider] = {}
 _compilers: dict[str, Callable[..., Any]] = {}
-_points: dict[tuple[str, ...], Any] = {}  # by the search path that they were found on
+_points: dict[tuple[str, ...], list[Any]] = {}  # by the search path that they were found on
 
 
 def entry_point(group: str, name: str) -> Any:
@@ -48,13 +48,13 @@ def entry_point(group: str, name: str) -> Any:
 
 def registered(group: str, *, fresh: bool = False) -> list[Any]:
     """The entry points of a group. Reading those of all packages takes milliseconds: once."""
-    from importlib.metadata import entry_points
+    from teeny_macros.installed import points
 
     path = tuple(sys.path)
     if fresh or path not in _points:
         _points.clear()
-        _points[path] = entry_points()
-    return list(_points[path].select(group=group))
+        _points[path] = points(path)
+    return [point for point in _points[path] if point.group == group]
 
 
 def provider(kind: str) -> DeviceProvider:
