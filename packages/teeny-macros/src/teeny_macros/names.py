@@ -143,14 +143,17 @@ def _chain(node: ast.AST) -> tuple[str, ...] | None:
     return None
 
 
+_CLOSED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, *_COMPREHENSIONS)
+
+
 def _walk_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """All nodes but those inside nested functions, lambdas and comprehensions."""
-    for node in nodes:
+    """All nodes but those inside nested functions, lambdas and comprehensions, in any order."""
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
         yield node
-        if not isinstance(
-            node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, *_COMPREHENSIONS)
-        ):
-            yield from _walk_scope(ast.iter_child_nodes(node))
+        if not isinstance(node, _CLOSED):
+            pending.extend(ast.iter_child_nodes(node))
 
 
 def _declared(node: ast.AST) -> list[str]:
