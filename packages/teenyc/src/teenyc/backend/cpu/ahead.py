@@ -135,10 +135,10 @@ def ask_ahead(nest: Nest, c: Builder, value: Value, first: Val, nbytes: int) -> 
     growth = scope.growth.of(c, value) if scope.growth is not None else None
     if growth is None or growth == _STILL:
         return
-    there = c.binary("add", first, growth)
     if scope.backlog is not None:
-        scope.backlog.note(c, nest, there, nbytes)
+        scope.backlog.note(c, nest, first, growth, nbytes)
         return
+    there = c.binary("add", first, growth)
     for offset in offsets(nbytes):
         address = c.binary("add", there, number(offset, "i64"))
         at = c.put(f"inttoptr {address} to ptr", "ptr", 0, address.level).text

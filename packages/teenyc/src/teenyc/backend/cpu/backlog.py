@@ -1,8 +1,7 @@
-"""Addresses that the next turn reads, put aside until a product has time to ask for them.
+"""Rows that the next turn reads, put aside until a product has time to ask for them.
 
-The line buffers of a core hold few requests at once: asking for a whole tile stops the loads of
-this turn. A product loads little and takes long, so it asks for a few lines before each of its
-register tiles.
+A core's line buffers hold few requests: asking for a whole tile at once stops the loads of this
+turn. A product loads little and takes long, so it asks for a few rows before each register tile.
 """
 
 from __future__ import annotations
@@ -18,58 +17,113 @@ if TYPE_CHECKING:
     from teenyc.backend.cpu.scope import Scope
     from teenyc.backend.cpu.text import Output
 
-_LINE = 64
-_WORD = 8
+_LINE, _WORD = 64, 8
 # Into the second-level cache: the first holds what this turn works on.
 _LEVEL = 2
 
 
-class Asks(NamedTuple):
-    """`count` addresses at `pointer`, each of the first of `nbytes` bytes."""
+class Part(NamedTuple):
+    """The strips of one tile: `rows` addresses from word `start` on, each of `nbytes` bytes."""
 
-    pointer: str
-    count: int
+    start: int
+    rows: int
     nbytes: int
 
 
+class Asks(NamedTuple):
+    """A list in the arena: addresses in this turn, then by how much those of each part grow."""
+
+    pointer: str
+    parts: tuple[Part, ...]
+
+    @property
+    def words(self) -> int:
+        """Of all addresses."""
+        return sum(part.rows for part in self.parts)
+
+
 class Backlog:
-    """A list of addresses in the arena, written by the nests before a product, read by it."""
+    """The list, written by the nests before a product and read by it."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self.place = Place((0,), "i64")
-        self.count = self.nbytes = 0
+        self.parts: list[Part] = []
+        self.growths: list[Val] = []
 
-    def note(self, c: Builder, nest: Nest, address: Val, nbytes: int) -> None:
-        """Put `address` aside, in the word of its strip."""
-        scope, level = self.scope, min(address.level, nest.depth)
-        if not self.count:
-            scope.arena.allocate(self.place)
-        scope.arena.touch(self.place)
-        index, step = number(self.count, "i64"), 1
+    @property
+    def count(self) -> int:
+        """Of the addresses noted."""
+        return sum(part.rows for part in self.parts)
+
+    def note(self, c: Builder, nest: Nest, address: Val, growth: Val, nbytes: int) -> None:
+        """Put the address of a strip aside, in a word of its own for each turn of its loops."""
+        level, start, step = min(address.level, nest.depth), self.count, 1
+        if not self.parts:
+            self.scope.arena.allocate(self.place)
+        index = number(start, "i64")
         for axis in reversed(nest.order):
             if 0 < nest.levels[axis] <= level:
                 turn = c.binary("udiv", nest.counters[axis], number(nest.step(axis), "i64"))
                 index = c.binary("add", index, c.binary("mul", turn, number(step, "i64")))
                 step *= -(-nest.shape[axis] // nest.step(axis))
-        self.count += step
-        self.nbytes = max(self.nbytes, nbytes)
-        (buffer,) = self.place.buffers
-        buffer.grow(self.count * _WORD)
-        text = f"getelementptr i64, ptr {self.place.pointer}, {index}"
-        at = c.put(text, "ptr", 0, address.level).text
-        c.do(f"store {address}, ptr {at}, align {_WORD}", address.level)
+        self.parts.append(Part(start, step, nbytes))
+        self.growths.append(growth)
+        self._touch()
+        at = c.put(f"getelementptr i64, ptr {self.place.pointer}, {index}", "ptr", 0, index.level)
+        c.do(f"store {address}, ptr {at.text}, align {_WORD}", address.level)
 
     def take(self) -> Asks | None:
-        """What has been noted; the product that takes it asks for all of it."""
-        if not self.count:
+        """What has been noted, for the product that is called next."""
+        if not self.parts:
             return None
+        self._touch()
+        c = self.scope.builder()
+        for i, growth in enumerate(self.growths, self.count):
+            at = c.put(f"getelementptr i64, ptr {self.place.pointer}, i64 {i}", "ptr", 0, 0)
+            c.do(f"store {growth}, ptr {at.text}, align {_WORD}", 0)
+        return Asks(self.place.pointer, tuple(self.parts))
+
+    def _touch(self) -> None:
         self.scope.arena.touch(self.place)
-        return Asks(self.place.pointer, self.count, self.nbytes)
+        (buffer,) = self.place.buffers
+        buffer.grow((self.count + len(self.parts)) * _WORD)
+
+
+def ask(output: Output, asks: Asks, tile: str, tiles: int, name: str) -> list[str]:
+    """Lines that ask for a share of all rows: that of the register tile of the number `tile`.
+
+    The last tiles may ask for some rows again.
+    """
+    output.declares.add("declare i64 @llvm.umin.i64(i64, i64)")
+    found = []
+    for p, (start, rows, nbytes) in enumerate(asks.parts):
+        share, at = -(-rows // tiles), f"%{name}.{p}"
+        found += [
+            f"  {at}.growth.p = getelementptr i64, ptr %asked, i64 {asks.words + p}",
+            f"  {at}.growth = load i64, ptr {at}.growth.p, align {_WORD}",
+            f"  {at}.first = mul i64 {tile}, {share}",
+        ]
+        for e in range(share):
+            row = f"{at}.{e}"
+            found += [
+                f"  {row}.any = add i64 {at}.first, {e}",
+                f"  {row}.in = call i64 @llvm.umin.i64(i64 {row}.any, i64 {rows - 1})",
+                f"  {row}.word = add i64 {row}.in, {start}",
+                f"  {row}.p = getelementptr ptr, ptr %asked, i64 {row}.word",
+                f"  {row}.now = load ptr, ptr {row}.p, align {_WORD}",
+                f"  {row} = getelementptr i8, ptr {row}.now, i64 {at}.growth",
+            ]
+            for x, offset in enumerate(offsets(nbytes)):
+                found += [
+                    f"  {row}.{x} = getelementptr i8, ptr {row}, i64 {offset}",
+                    f"  {prefetch(output, f'{row}.{x}')}",
+                ]
+    return found
 
 
 def prefetch(output: Output, pointer: str) -> str:
-    """The line that asks for what lies at `pointer`."""
+    """The instruction that asks for the line of what lies at `pointer`."""
     output.declares.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
     return f"call void @llvm.prefetch.p0(ptr {pointer}, i32 0, i32 {_LEVEL}, i32 1)"
 

@@ -7,9 +7,9 @@ in the order of k, fused where fusion is on. No product is split over threads or
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from teenyc.backend.cpu.backlog import offsets, prefetch
+from teenyc.backend.cpu.backlog import ask
 from teenyc.backend.cpu.describe import note_dot
 from teenyc.backend.cpu.memory import load, store
 from teenyc.backend.cpu.text import WIDTHS, Output, Val, number, vector
@@ -31,7 +31,8 @@ def emit_dot(scope: Scope, step: Dot) -> None:
     scope.work += prod(batch) * m * n * k / 8 * 16.0**scope.loop_depth
     note_dot(scope, step, *tile(scope.output.features, step.out.type))
     asks = scope.backlog.take() if scope.backlog is not None else None
-    symbol = _function(scope.output, m, n, k, step.left.type, step.out.type, asks)
+    product = _Product(m, n, k, step.left.type, step.out.type, asks)
+    symbol = _function(scope.output, product)
     _call(scope, step, symbol, prod(batch), (m * k, k * n, m * n), asks)
     if step.out.element == "f16":
         _round_half(scope, step)
@@ -77,32 +78,44 @@ def tile(features: Features, type_: str) -> tuple[int, int]:
     return (rows, columns // 2) if WIDTHS[type_] == 64 else (rows, columns)
 
 
-def _function(
-    output: Output, m: int, n: int, k: int, source: str, type_: str, asks: Asks | None
-) -> str:
-    name = f"teeny.dot.{m}x{n}x{k}.{source}.{type_}"
-    if asks is not None:
-        name += f".{asks.count}x{asks.nbytes}"
-    if name not in output.helpers:
-        output.helpers[name] = _text(output, name, m, n, k, source, type_, asks)
-    return f"@{name}"
+class _Product(NamedTuple):
+    """What a function multiplies: m by k elements of `source` and k by n; and what it asks for."""
+
+    m: int
+    n: int
+    k: int
+    source: str
+    type: str
+    asks: Asks | None
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        asked = "".join(f".{p.rows}x{p.nbytes}" for p in self.asks.parts) if self.asks else ""
+        return f"teeny.dot.{self.m}x{self.n}x{self.k}.{self.source}.{self.type}{asked}"
 
 
-def _text(
-    output: Output, name: str, m: int, n: int, k: int, source: str, type_: str, asks: Asks | None
-) -> str:
-    rows, columns = tile(output.features, type_)
+def _function(output: Output, product: _Product) -> str:
+    if product.name not in output.helpers:
+        output.helpers[product.name] = _text(output, product)
+    return f"@{product.name}"
+
+
+def _text(output: Output, product: _Product) -> str:
+    m, n = product.m, product.n
+    rows, columns = tile(output.features, product.type)
     columns = min(columns, n)
     full = m // rows * rows
     given = "ptr noalias %a, ptr noalias %b, ptr noalias %c, ptr noalias %asked"
-    lines = [f"define internal void @{name}({given}) noinline nounwind {{", "entry:"]
-    parts = [(0, full, rows)] if full else []
+    lines = [f"define internal void @{product.name}({given}) noinline nounwind {{", "entry:"]
+    panels = [(0, full, rows)] if full else []
     if full < m:
-        parts.append((full, m, m - full))
-    tiles = sum(-(-(end - start) // height) for start, end, height in parts) * -(-n // columns)
-    for i, (start, end, height) in enumerate(parts):
+        panels.append((full, m, m - full))
+    counts = [(end - start) // height * (n // columns) for start, end, height in panels]
+    for i, panel in enumerate(panels):
+        tiles = (sum(counts[:i]), sum(counts))
         lines.append(f"  br label %j{i}")
-        lines += _Panel(output, i, start, end, height, columns, n, k, source, type_, asks, tiles).lines(
+        lines += _Panel(output, product, i, panel, columns, tiles).lines(
             "entry" if i == 0 else f"done{i - 1}"
         )
     return "\n".join([*lines, "  ret void", "}", ""])
@@ -112,15 +125,15 @@ class _Panel:
     """The loops over columns, rows and k for one height of the register tile."""
 
     def __init__(
-        self, output: Output, number: int, start: int, end: int, rows: int, columns: int,
-        n: int, k: int, source: str, type_: str, asks: Asks | None, tiles: int,
+        self, output: Output, product: _Product, number: int, panel: tuple[int, int, int],
+        columns: int, tiles: tuple[int, int],
     ) -> None:  # fmt: skip
         self.output = output
-        self.i, self.start, self.end, self.rows, self.columns = number, start, end, rows, columns
-        self.n, self.k, self.source, self.type = n, k, source, type_
-        self.asks, self.tiles = asks, tiles
-        self.kind = vector(type_, columns)
-        self.is_float = type_ in ("float", "double")
+        self.i, (self.start, self.end, self.rows), self.columns = number, panel, columns
+        self.n, self.k, self.source, self.type = product[1:5]
+        self.asks, (self.first, self.tiles) = product.asks, tiles
+        self.kind = vector(self.type, columns)
+        self.is_float = self.type in ("float", "double")
 
     def lines(self, before: str) -> list[str]:
         i, rows, n, k, kind = self.i, self.rows, self.n, self.k, self.kind
@@ -141,7 +154,7 @@ class _Panel:
                 f"  %c{i}.{r} = getelementptr {self.type}, ptr %c, i64 %c{i}.{r}.off",
                 f"  %s{i}.{r} = load {kind}, ptr %c{i}.{r}, align {align}",
             ]
-        found += self._ask() if self.asks is not None else []
+        found += self._ask()
         found += [
             f"  br label %k{i}",
             f"k{i}:",
@@ -169,33 +182,19 @@ class _Panel:
         return found
 
     def _ask(self) -> list[str]:
-        """A share of what the next turn reads; the last tile may ask for some of it again."""
-        asks, i = self.asks, self.i
-        assert asks is not None
-        share = -(-asks.count // self.tiles)
-        down = -(-self.end // self.rows)  # not before all tiles of the panels above
-        found = [
-            f"  %q{i}.j = udiv i64 %j{i}.at, {self.columns}",
-            f"  %q{i}.row = mul i64 %q{i}.j, {down - self.start // self.rows}",
-            f"  %q{i}.i = udiv i64 %i{i}.at, {self.rows}",
-            f"  %q{i}.tile = add i64 %q{i}.row, %q{i}.i",
-            f"  %q{i}.first = mul i64 %q{i}.tile, {share}",
+        """A share of what the next turn reads, before each register tile."""
+        if self.asks is None:
+            return []
+        i, down = self.i, (self.end - self.start) // self.rows
+        lines = [
+            f"  %q{i}.column = udiv i64 %j{i}.at, {self.columns}",
+            f"  %q{i}.above = mul i64 %q{i}.column, {down}",
+            f"  %q{i}.row = sub i64 %i{i}.at, {self.start}",
+            f"  %q{i}.down = udiv i64 %q{i}.row, {self.rows}",
+            f"  %q{i}.own = add i64 %q{i}.above, %q{i}.down",
+            f"  %q{i}.tile = add i64 %q{i}.own, {self.first}",
         ]
-        for e in range(share):
-            q = f"%q{i}.{e}"
-            found += [
-                f"  {q}.any = add i64 %q{i}.first, {e}",
-                f"  {q}.at = call i64 @llvm.umin.i64(i64 {q}.any, i64 {asks.count - 1})",
-                f"  {q}.p = getelementptr ptr, ptr %asked, i64 {q}.at",
-                f"  {q}.strip = load ptr, ptr {q}.p, align 8",
-            ]
-            for x, offset in enumerate(offsets(asks.nbytes)):
-                found += [
-                    f"  {q}.{x} = getelementptr i8, ptr {q}.strip, i64 {offset}",
-                    f"  {prefetch(self.output, f'{q}.{x}')}",
-                ]
-        self.output.declares.add("declare i64 @llvm.umin.i64(i64, i64)")
-        return found
+        return lines + ask(self.output, self.asks, f"%q{i}.tile", self.tiles, f"q{i}")
 
     def _products(self, align: int) -> list[str]:
         """One step of k: a strip of B, and one element of A for each row."""

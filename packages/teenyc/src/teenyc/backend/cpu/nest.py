@@ -230,8 +230,9 @@ class Nest:
         if not self.tests:
             return None
         with self.inside(self.pre):
-            found = self.tests[0]
-            for test in self.tests[1:]:
+            # What does not change from strip to strip is joined outside of the loop.
+            found, *rest = sorted(self.tests, key=lambda test: test.level)
+            for test in rest:
                 found = self.c.binary("and", found, test)
         return found.text
 
