@@ -10,7 +10,7 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from teenyc.backend.cpu.backlog import ask
-from teenyc.backend.cpu.describe import note_dot
+from teenyc.backend.cpu.describe import note, note_dot
 from teenyc.backend.cpu.memory import load, store
 from teenyc.backend.cpu.text import WIDTHS, Output, Val, number, vector
 
@@ -31,6 +31,8 @@ def emit_dot(scope: Scope, step: Dot) -> None:
     scope.work += prod(batch) * m * n * k / 8 * 16.0**scope.loop_depth
     note_dot(scope, step, *tile(scope.output.features, step.out.type))
     asks = scope.backlog.take() if scope.backlog is not None else None
+    if asks is not None:
+        note(scope, f"  asks for {asks.words} strips of the next turn")
     product = _Product(m, n, k, step.left.type, step.out.type, asks)
     symbol = _function(scope.output, product)
     _call(scope, step, symbol, prod(batch), (m * k, k * n, m * n), asks)
