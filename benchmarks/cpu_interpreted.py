@@ -5,6 +5,7 @@ A process of its own, because `TRITON_INTERPRET=1` must be set before Triton is 
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import time
@@ -33,9 +34,11 @@ def allow_new_numpy() -> None:
 
 
 def seconds(launch: Any) -> float:
-    """The shorter of two launches."""
-    best = float("inf")
-    for _ in range(2):
+    """The shortest of the launches of two seconds, of two at least."""
+    best, end = float("inf"), time.perf_counter() + 2
+    for at in itertools.count():
+        if at >= 2 and time.perf_counter() > end:
+            break
         start = time.perf_counter()
         launch()
         best = min(best, time.perf_counter() - start)
