@@ -4,7 +4,7 @@ Processes compile overlapping kernels round after round, while others are killed
 files are flipped, entries are removed, clocks jump and calls of the system fail. Then the same on a
 small disk, in a directory that cannot be written, and in default directories of other users. Every
 result is compared with what it must be; the figures are printed as JSON, and status 1 says that one
-is wrong.
+is wrong. `--limit SECONDS` ends what still works by then, which counts as missing.
 """
 
 from __future__ import annotations
@@ -103,6 +103,8 @@ def work(number: int, start: int, rounds: int, faults: float, report: str) -> No
 class Crowd:
     """Processes that work; one that is killed begins again where it was."""
 
+    until = float("inf")  # when all of them end
+
     def __init__(
         self, folder: Path, cache: Path, count: int, rounds: int, faults: float, python: str = ""
     ) -> None:
@@ -177,7 +179,9 @@ class Crowd:
                 process.wait()
 
     def poll(self) -> bool:
-        """Whether any process still works."""
+        """Whether any process still works; none does when time is up."""
+        if time.monotonic() > self.until:
+            self.end()
         return any(process.poll() is None for process in self.running.values())
 
     def result(self) -> dict[str, Any]:
@@ -252,8 +256,11 @@ def chaos(folder: Path, count: int, rounds: int, dice: random.Random) -> dict[st
     found = {**crowd.result(), **done, "seconds": round(time.monotonic() - began, 1)}
     # Afterwards one quiet process finds all of it right, and leaves all of it whole.
     after = Crowd(folder / "after", cache, 1, rounds, 0.0)
-    while after.poll():
-        time.sleep(0.05)
+    try:
+        while after.poll():
+            time.sleep(0.05)
+    finally:
+        after.end()
     quiet = after.result()
     store = Cache(cache)
     found["entries"] = store.count()
@@ -288,8 +295,11 @@ def held_locks(cache: Path) -> int:
 def plain(folder: Path, cache: Path, count: int, rounds: int, python: str = "") -> dict[str, Any]:
     """Processes on a directory that has something wrong with it from the start."""
     crowd = Crowd(folder, cache, count, rounds, 0.0, python)
-    while crowd.poll():
-        time.sleep(0.05)
+    try:
+        while crowd.poll():
+            time.sleep(0.05)
+    finally:
+        crowd.end()
     found = crowd.result()
     found["good"] = is_good(found)
     return found
@@ -376,6 +386,7 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--limit", type=float, default=float("inf"))
     parser.add_argument("--work", nargs=5)
     given = parser.parse_args()
     if given.work:
@@ -384,6 +395,9 @@ def main() -> int:
         number, start, rounds, faults, report = given.work
         work(int(number), int(start), int(rounds), float(faults), report)
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends the processes too
+    began = time.monotonic()
+    Crowd.until = began + given.limit
     few, short = max(2, given.processes // 8), max(1, given.rounds // 5)
     with tempfile.TemporaryDirectory(prefix="stress-") as name:
         folder = Path(name)
@@ -393,7 +407,9 @@ def main() -> int:
         found = {"chaos": chaos(folder, given.processes, given.rounds, dice)}
         found["small disk"] = small_disk(folder, few, short)
         found |= other_users(folder, few, short)
-        print(json.dumps(found, indent=1))
+        facts = {"processes": given.processes, "rounds": given.rounds, "cores": os.cpu_count()}
+        facts["seconds"] = round(time.monotonic() - began, 1)
+        print(json.dumps({**found, "run": facts}, indent=1))
         shutil.rmtree(folder / "cache", ignore_errors=True)
     return 0 if all(row["good"] for row in found.values()) else 1
 

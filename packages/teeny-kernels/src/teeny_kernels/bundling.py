@@ -64,8 +64,11 @@ def _checked(option: str, given: str | Sequence[str], known: tuple[str, ...]) ->
     names = (given,) if isinstance(given, str) else tuple(given)
     for name in names:
         if name not in known:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, known, 5, 0.4) or known[:5]
             raise E1204.error(operation="bundle_instances", name=option, found=f"`{name}`").help(
-                f"it is one of {', '.join(known)}"
+                f"for example {', '.join(f'`{one}`' for one in near)}"
             )
     return names or known
 

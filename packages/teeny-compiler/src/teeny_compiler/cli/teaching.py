@@ -35,16 +35,25 @@ def cache_keys(begun: str) -> list[tuple[str, str]]:
     return [(r.key[:12], f"{r.kernel} for {r.target}") for r in records if r is not None]
 
 
+_CARDS = {
+    "sm_75": "T4, RTX 20",
+    "sm_80": "A100",
+    "sm_86": "RTX 30, A10",
+    "sm_87": "Jetson Orin",
+    "sm_89": "RTX 40, L4, L40",
+    "sm_90": "H100, H200",
+    "sm_100": "B200",
+    "sm_103": "B300",
+    "sm_120": "RTX 50",
+    "sm_121": "DGX Spark",
+}
+
+
 def targets(begun: str) -> list[tuple[str, str]]:
     """Targets that begin so."""
-    known = {
-        "cpu": "this machine's CPU",
-        "interpret": "the interpreter",
-        "sm_80": "A100",
-        "sm_86": "RTX 30, A10",
-        "sm_89": "RTX 40, L4, L40",
-        "sm_90": "H100, H200",
-        "sm_100": "B200",
-        "sm_120": "RTX 50",
-    }
+    from teeny_macros.target import CPU_ARCHS, CUDA_ARCHS
+
+    known = {"cpu": "this machine's CPU", "interpret": "the interpreter"}
+    known |= {name: _CARDS.get(name, "") for name in CUDA_ARCHS}
+    known |= {f"cpu:{name}": "a CPU" for name in CPU_ARCHS if name != "host"}
     return [(name, what) for name, what in known.items() if name.startswith(begun)]
