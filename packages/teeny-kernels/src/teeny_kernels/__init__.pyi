@@ -88,6 +88,8 @@ from teeny_kernels.elementwise.powers import exp as exp
 from teeny_kernels.elementwise.powers import exp_backward as exp_backward
 from teeny_kernels.attention.flash import flash_attention as flash_attention
 from teeny_kernels.attention.flash import flash_attention_backward as flash_attention_backward
+from teeny_kernels.attention.varlen import flash_attention_varlen as flash_attention_varlen
+from teeny_kernels.attention.varlen import flash_attention_varlen_backward as flash_attention_varlen_backward
 from teeny_kernels.elementwise.rounding import floor as floor
 from teeny_kernels.elementwise.rounding import floor_backward as floor_backward
 from teeny_kernels.elementwise.arithmetic import fmod as fmod
@@ -367,6 +369,8 @@ __all__ = [
     "exp_backward",
     "flash_attention",
     "flash_attention_backward",
+    "flash_attention_varlen",
+    "flash_attention_varlen_backward",
     "floor",
     "floor_backward",
     "fmod",

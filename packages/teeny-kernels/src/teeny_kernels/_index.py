@@ -89,6 +89,8 @@ HOMES = {
     "exp_backward": "elementwise.powers",
     "flash_attention": "attention.flash",
     "flash_attention_backward": "attention.flash",
+    "flash_attention_varlen": "attention.varlen",
+    "flash_attention_varlen_backward": "attention.varlen",
     "floor": "elementwise.rounding",
     "floor_backward": "elementwise.rounding",
     "fmod": "elementwise.arithmetic",

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+def arguments(q: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a case as the functions take them: slopes become an array."""
+    found = dict(options)
+    slopes = found.pop("alibi", None)
+    return found if slopes is None else {**found, "alibi_slopes": filled(q, slopes, "f32")}
+
+
 def filled(like: Any, values: Any, dtype: str) -> Any:
     """An array of the kind of `like` with these numbers."""
     numbers = np.asarray(values)

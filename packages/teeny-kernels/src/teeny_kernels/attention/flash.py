@@ -1,4 +1,4 @@
-"""flash_attention and its backward: checks of shapes, blocks, launches; reference and spec."""
+"""flash_attention and its backward over dense arrays, and their spec."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from teeny_kernels.attention.backward import (
     attention_backward_q,
     attention_backward_sink,
 )
-from teeny_kernels.attention.cases import filled, sizes_of_gradients
+from teeny_kernels.attention.cases import arguments, sizes_of_gradients
 from teeny_kernels.attention.forward import attention_forward
-from teeny_kernels.attention.plan import extras_of, limits_of, options_of, sides_of
+from teeny_kernels.attention.options import Options
+from teeny_kernels.attention.plan import dense
 from teeny_kernels.attention.reference import (
     attention,
     gradients,
     sizes_of_results,
     torch_attention,
 )
-from teeny_kernels.attention.run import Plan, backward, check_results, forward
+from teeny_kernels.attention.run import backward, check_results, forward
 from teeny_kernels.spec import Case, Cost, KernelSpec, Tolerance
 
 A = TypeVar("A")
@@ -50,7 +51,7 @@ def flash_attention(
 
     Row m sees columns around m + columns - rows, its own: all; with `causal` none after it; with
     `window` w the last w of those, with (left, right) as many on either side (-1: all).
-    `sink_tokens` first columns are seen from any distance behind. `scale` is 1 / sqrt(depth).
+    `sink_tokens` first columns are seen from any distance behind. `scale`: 1 / sqrt(depth) if None.
     `soft_cap` c > 0 turns a score s into c tanh(s / c). `alibi_slopes`, f32 and (heads) or (batch,
     heads), then lower it by slope times the distance from the row's own column; they have no
     gradient. `sink` (heads) is a score beside those of each row whose value is zero: exp(sink) is
@@ -64,10 +65,10 @@ def flash_attention(
     Raises:
         KernelError: E1202 when shapes do not fit, E1203, E1204, E1206.
     """
-    plan = _plan(
-        "flash_attention", (q, k, v), causal, scale, window, soft_cap, alibi_slopes, sink,
-        sink_tokens, dropout, seed,
-    )  # fmt: skip
+    options = Options(
+        causal, scale, window, soft_cap, alibi_slopes, sink, sink_tokens, dropout, seed
+    )
+    plan = dense("flash_attention", (q, k, v), options)
     out, lse = forward(plan)
     return out.finish(), lse.finish()
 
@@ -98,49 +99,24 @@ def flash_attention_backward(
     Raises:
         KernelError: E1202 when shapes do not fit, E1203, E1204, E1206.
     """
-    operation = "flash_attention_backward"
-    plan = _plan(
-        operation, (q, k, v), causal, scale, window, soft_cap, alibi_slopes, sink, sink_tokens,
-        dropout, seed,
-    )  # fmt: skip
+    options = Options(
+        causal, scale, window, soft_cap, alibi_slopes, sink, sink_tokens, dropout, seed
+    )
+    plan = dense("flash_attention_backward", (q, k, v), options)
     given = [operand(name, own) for name, own in (("grad", grad), ("out", out), ("lse", lse))]
     check_results(plan, *given)
     return tuple(backward(plan, *given))
 
 
-def _plan(
-    operation: str, arrays: tuple[Any, Any, Any], causal: bool, scale: float | None,
-    window: int | tuple[int, int] | None, soft_cap: float, alibi_slopes: Any, sink: Any,
-    sink_tokens: int, dropout: float, seed: int,
-) -> Plan:  # fmt: skip
-    q, k, v = (operand(name, own) for name, own in zip("qkv", arrays, strict=True))
-    sides = sides_of(operation, (q, k, v))
-    options = {
-        **limits_of(operation, causal, window, sink_tokens),
-        **options_of(
-            operation, sides, scale, soft_cap, dropout, seed, sloped=alibi_slopes is not None
-        ),
-    }
-    extras = extras_of(operation, q, sides, alibi_slopes, sink)
-    return Plan(operation, (q, k, v), sides, extras, options)
-
-
 def _call(q: Any, k: Any, v: Any, sink: Any = None, **options: Any) -> Any:
-    return flash_attention(q, k, v, sink=sink, **_own(q, options))
-
-
-def _own(q: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a case as the functions take them: slopes become an array."""
-    found = dict(options)
-    slopes = found.pop("alibi", None)
-    return found if slopes is None else {**found, "alibi_slopes": filled(q, slopes, "f32")}
+    return flash_attention(q, k, v, sink=sink, **arguments(q, options))
 
 
 def _backward(
     grads: Sequence[Any], arrays: Sequence[Any], outputs: Sequence[Any], options: Mapping[str, Any]
 ) -> Sequence[Any]:
     q, k, v, sink = (*arrays, None)[:4]
-    return flash_attention_backward(grads[0], q, k, v, *outputs, sink=sink, **_own(q, options))
+    return flash_attention_backward(grads[0], q, k, v, *outputs, sink=sink, **arguments(q, options))
 
 
 def _gradients(

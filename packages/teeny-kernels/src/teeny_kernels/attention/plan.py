@@ -1,4 +1,4 @@
-"""A call of attention before its launches: shapes, strides, masks and options, checked.
+"""A call of attention before its launches: shapes, strides, optional arrays, checked.
 
 Dense arrays are (batch, heads, rows, depth); packed ones (rows of all sequences, heads, depth),
 with the first row of each sequence and the end in `starts`. Both become strides of batch, head and
@@ -7,21 +7,21 @@ row; only the elements of a row have to lie together.
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import teeny_triton as tl
 from teeny_kernels.arrays import Operand, operand, same_place
 from teeny_kernels.attention.blocks import is_hopper
-from teeny_kernels.codes import E1202, E1203, E1204
+from teeny_kernels.attention.options import Options, numbers_of
+from teeny_kernels.codes import E1202, E1203
 from teeny_kernels.layout import contiguous, require_dtype
 from teeny_kernels.spec import FLOATS
+from teeny_macros import devices
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
 DEEPEST = 256
-NO_LIMIT = 1 << 30
 
 
 class Sides(NamedTuple):
@@ -39,6 +39,31 @@ class Sides(NamedTuple):
     def group(self) -> int:
         """Heads of q for each head of k and v."""
         return self.heads // self.shared
+
+
+class Plan(NamedTuple):
+    """A checked call: what it is called, q, k and v, its sides, optional arrays, and numbers."""
+
+    operation: str
+    arrays: tuple[Operand, Operand, Operand]
+    sides: Sides
+    extras: Extras
+    numbers: Mapping[str, Any]
+
+    @property
+    def packed(self) -> bool:
+        """Whether sequences lie one behind the other."""
+        return self.extras.starts_q is not None
+
+    def shape_of_logarithms(self) -> tuple[int, ...]:
+        """(batch, heads, rows), and (heads, rows of all) of packed sequences."""
+        q = self.arrays[0]
+        return (q.shape[1], q.shape[0]) if self.packed else q.shape[:3]
+
+    def strides_of_logarithms(self) -> tuple[int, int]:
+        """Of batch and head."""
+        *_, heads, rows = self.shape_of_logarithms()
+        return (0 if self.packed else heads * rows, rows)
 
 
 class Rows(NamedTuple):
@@ -64,6 +89,63 @@ def exact_of(dtype: str) -> str:
     return "f64" if dtype == "f64" else "f32"
 
 
+def dense(operation: str, arrays: tuple[Any, Any, Any], asked: Options) -> Plan:
+    """A call on (batch, heads, rows, depth). Raises E1201, E1202, E1203, E1204, E1206."""
+    q, k, v = (operand(name, own) for name, own in zip("qkv", arrays, strict=True))
+    check_dtypes(operation, q, k, v)
+    fits = (
+        q.ndim == k.ndim == v.ndim == 4
+        and q.shape[0] == k.shape[0]
+        and k.shape[:3] == v.shape[:3]
+        and q.shape[3] == k.shape[3]
+        and k.shape[1] > 0
+        and q.shape[1] % k.shape[1] == 0
+    )
+    if not fits:
+        what = f"`q` {q.shape}, `k` {k.shape}, `v` {v.shape}"
+        raise E1202.error(operation=operation, what=what).help(
+            "(batch, heads, rows, depth); the heads of q are a multiple of those of k and v"
+        )
+    sides = Sides(
+        q.shape[0], q.shape[1], k.shape[1], q.shape[2], k.shape[2], q.shape[3], v.shape[3]
+    )
+    check_depths(operation, sides)
+    extras = extras_of(operation, q, sides, asked.alibi_slopes, asked.sink)
+    return Plan(operation, (q, k, v), sides, extras, numbers_of(operation, sides.dq, asked))
+
+
+def packed(
+    operation: str, arrays: tuple[Any, Any, Any], starts: tuple[Any, Any],
+    longest: tuple[int, int], asked: Options,
+) -> Plan:  # fmt: skip
+    """A call on (rows of all sequences, heads, depth). Raises as `dense`."""
+    q, k, v = (operand(name, own) for name, own in zip("qkv", arrays, strict=True))
+    check_dtypes(operation, q, k, v)
+    fits = (
+        q.ndim == k.ndim == v.ndim == 3
+        and k.shape[:2] == v.shape[:2]
+        and q.shape[2] == k.shape[2]
+        and k.shape[1] > 0
+        and q.shape[1] % k.shape[1] == 0
+    )
+    first = operand("cu_seqlens_q", starts[0])
+    if not fits or first.ndim != 1 or not first.size or min(longest) < 0:
+        what = f"`q` {q.shape}, `k` {k.shape}, `v` {v.shape}, `cu_seqlens_q` {first.shape}"
+        raise E1202.error(operation=operation, what=what).help(
+            "(rows, heads, depth) and (sequences + 1); the heads of q are a multiple of those of k"
+        )
+    (sq, sk), sequences = longest, first.shape[0] - 1
+    sides = Sides(sequences, q.shape[1], k.shape[1], sq, sk, q.shape[2], v.shape[2])
+    check_depths(operation, sides)
+    extras = extras_of(operation, q, sides, asked.alibi_slopes, asked.sink)
+    starts_q, starts_k = (
+        whole_numbers(operation, q, name, own, first.shape).array
+        for name, own in zip(("cu_seqlens_q", "cu_seqlens_k"), starts, strict=True)
+    )
+    extras = extras._replace(starts_q=starts_q, starts_k=starts_k)
+    return Plan(operation, (q, k, v), sides, extras, numbers_of(operation, sides.dq, asked))
+
+
 def rows_of(operation: str, x: Operand) -> Rows:
     """The array as rows; a copy only where the elements of a row do not lie together."""
     ready = x if x.strides[-1] == 1 or x.shape[-1] == 1 or not x.size else contiguous(operation, x)
@@ -80,42 +162,11 @@ def described(rows: Rows, device: str, dtype: str, side: int, depth: int) -> Any
         return None
     batch, head, row = rows.strides
     whole = all(stride > 0 and stride * 2 % 16 == 0 for stride in (batch, head, row))
-    info = devices_describe(rows.array)
+    info = devices.describe(rows.array)
     if not whole or info is None or info.pointer % 16 or 0 in rows.shape:
         return None
     strides = (batch, head, row, 1)
     return tl.tensor_descriptor(rows.array, (1, 1, side, depth), rows.shape, strides)
-
-
-def devices_describe(array: Any) -> Any:
-    """What the devices know of an array."""
-    from teeny_macros import devices
-
-    return devices.describe(array)
-
-
-def sides_of(operation: str, arrays: Sequence[Operand]) -> Sides:
-    """The sides of dense q, k and v. Raises E1202, E1203, E1206."""
-    q, k, v = arrays
-    check_dtypes(operation, q, k, v)
-    fits = (
-        q.ndim == k.ndim == v.ndim == 4
-        and q.shape[0] == k.shape[0]
-        and k.shape[:3] == v.shape[:3]
-        and q.shape[3] == k.shape[3]
-        and k.shape[1] > 0
-        and q.shape[1] % k.shape[1] == 0
-    )
-    if not fits:
-        what = f"`q` {q.shape}, `k` {k.shape}, `v` {v.shape}"
-        raise E1202.error(operation=operation, what=what).help(
-            "(batch, heads, rows, depth); the heads of q are a multiple of those of k and v"
-        )
-    found = Sides(
-        q.shape[0], q.shape[1], k.shape[1], q.shape[2], k.shape[2], q.shape[3], v.shape[3]
-    )
-    check_depths(operation, found)
-    return found
 
 
 def check_dtypes(operation: str, q: Operand, k: Operand, v: Operand) -> None:
@@ -133,9 +184,7 @@ def check_depths(operation: str, sides: Sides) -> None:
         raise E1202.error(operation=operation, what=what).help(f"depths go from 1 to {DEEPEST}")
 
 
-def extras_of(
-    operation: str, like: Operand, sides: Sides, alibi_slopes: Any, sink: Any, **starts: Any
-) -> Extras:
+def extras_of(operation: str, like: Operand, sides: Sides, alibi_slopes: Any, sink: Any) -> Extras:
     """The optional arrays, checked. Raises E1201, E1202, E1203, E1206."""
     found = Extras()
     if alibi_slopes is not None:
@@ -151,15 +200,17 @@ def extras_of(
             what = f"`sink` {own.shape}, and {sides.heads} heads"
             raise E1202.error(operation=operation, what=what).help("give one for each head of q")
         found = found._replace(sink=contiguous(operation, own, exact_of(like.dtype)))
-    for name, given in starts.items():
-        own = _extra(operation, like, name, given, ("i32",))
-        if own.ndim != 1 or own.shape[0] != sides.batch + 1:
-            what = f"`{name}` {own.shape}, and {sides.batch} sequences"
-            raise E1202.error(operation=operation, what=what).help(
-                "give the first row of each sequence, and the end of the last"
-            )
-        found = found._replace(**{f"starts_{name[-1]}": contiguous(operation, own).array})
     return found
+
+
+def whole_numbers(operation: str, like: Operand, name: str, value: Any, shape: Any) -> Operand:
+    """An i32 array of `shape`, contiguous. Raises E1201, E1202, E1203, E1206."""
+    own = _extra(operation, like, name, value, ("i32",))
+    if own.shape != shape:
+        raise E1202.error(operation=operation, what=f"`{name}` {own.shape}, not {shape}").help(
+            "give an i32 array of this shape"
+        )
+    return contiguous(operation, own)
 
 
 def _extra(
@@ -172,72 +223,3 @@ def _extra(
             name=name, found=own.dtype, reason=f"{operation} takes {' or '.join(dtypes)}"
         ).help("convert it first")
     return own
-
-
-def limits_of(
-    operation: str, causal: bool, window: int | tuple[int, int] | None, sink_tokens: int
-) -> dict[str, int]:
-    """How far left and right of its own a row sees columns, and how many first ones always."""
-    left = right = NO_LIMIT
-    if isinstance(window, tuple):
-        sizes = [NO_LIMIT if size == -1 else size for size in window]
-        if len(sizes) != 2 or min(sizes) < 0:
-            raise E1204.error(operation=operation, name="window", found=f"{window}").help(
-                "give (left, right): columns on either side of a row's own, or -1 for all"
-            )
-        left, right = (min(size, NO_LIMIT) for size in sizes)
-    elif window is not None:
-        if window < 1:
-            raise E1204.error(operation=operation, name="window", found=f"{window}").help(
-                "give the number of columns that a row sees, (left, right), or None"
-            )
-        left = min(window - 1, NO_LIMIT)
-    if sink_tokens < 0:
-        raise E1204.error(operation=operation, name="sink_tokens", found=f"{sink_tokens}").help(
-            "give how many first columns every row sees, or 0"
-        )
-    return {
-        "left": left,
-        "right": 0 if causal else right,
-        "sinks": min(sink_tokens, NO_LIMIT),
-    }
-
-
-def options_of(
-    operation: str, sides: Sides, scale: float | None, soft_cap: float, dropout: float, seed: int,
-    *, sloped: bool,
-) -> dict[str, Any]:  # fmt: skip
-    """How scores become probabilities, as the kernels take it. Raises E1204."""
-    if soft_cap < 0.0:
-        raise E1204.error(operation=operation, name="soft_cap", found=f"{soft_cap}").help(
-            "give a positive number, or 0 for none"
-        )
-    if not 0.0 <= dropout < 1.0:
-        raise E1204.error(operation=operation, name="dropout", found=f"{dropout}").help(
-            "give the probability of a zero, at least 0 and less than 1"
-        )
-    factor = 1.0 / sqrt(sides.dq) if scale is None else float(scale)
-    plain = factor > 0.0 and not soft_cap and not sloped
-    log2e = 1.4426950408889634
-    return {
-        "scale": factor,
-        "unit": log2e * factor if plain else log2e,
-        "cap": float(soft_cap),
-        "seed": _signed(seed),
-        "threshold": threshold_of(dropout),
-        "rescale": 1.0 / (1.0 - dropout),
-        "PLAIN": plain,
-        "CAP": soft_cap > 0.0,
-        "DROPOUT": dropout > 0.0,
-    }
-
-
-def threshold_of(dropout: float) -> int:
-    """Random 32 bits below this are dropped."""
-    return min(round(dropout * 2.0**32), 2**32 - 1)
-
-
-def _signed(seed: int) -> int:
-    """The 64 bits of a seed as a signed number."""
-    seed &= 2**64 - 1
-    return seed - 2**64 if seed >= 2**63 else seed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from teeny_kernels.arrays import Operand, empty, same_place
 from teeny_kernels.attention.backward import (
@@ -12,37 +12,12 @@ from teeny_kernels.attention.backward import (
 )
 from teeny_kernels.attention.blocks import Blocks, blocks_of, depth_of
 from teeny_kernels.attention.forward import attention_forward
-from teeny_kernels.attention.plan import Extras, Rows, Sides, described, exact_of, rows_of
+from teeny_kernels.attention.plan import Extras, Plan, Rows, Sides, described, exact_of, rows_of
 from teeny_kernels.codes import E1202
 from teeny_kernels.layout import Output, contiguous, require_dtype
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-
-class Plan(NamedTuple):
-    """A checked call: what it is called, q, k and v, its sides, optional arrays, and options."""
-
-    operation: str
-    arrays: tuple[Operand, Operand, Operand]
-    sides: Sides
-    extras: Extras
-    options: Mapping[str, Any]
-
-    @property
-    def packed(self) -> bool:
-        """Whether sequences lie one behind the other."""
-        return self.extras.starts_q is not None
-
-    def shape_of_logarithms(self) -> tuple[int, ...]:
-        """(batch, heads, rows), and (heads, rows of all) of packed sequences."""
-        q = self.arrays[0]
-        return (q.shape[1], q.shape[0]) if self.packed else q.shape[:3]
-
-    def strides_of_logarithms(self) -> tuple[int, int]:
-        """Of batch and head."""
-        *_, heads, rows = self.shape_of_logarithms()
-        return (0 if self.packed else heads * rows, rows)
+    from collections.abc import Sequence
 
 
 def forward(plan: Plan) -> tuple[Output, Output]:
@@ -69,7 +44,7 @@ def forward(plan: Plan) -> tuple[Output, Output]:
         *v.strides,
         *rows_of(operation, out.operand).strides,
         *_numbers(plan),
-        **plan.options,
+        **plan.numbers,
         **_constants(sides, blocks),
     )
     return out, lse
@@ -105,7 +80,7 @@ def backward(plan: Plan, grad: Operand, out: Operand, lse: Operand) -> list[Any]
         *result.strides,
         *dq.strides,
         *numbers,
-        **plan.options,
+        **plan.numbers,
         **_constants(sides, blocks),
     )
     blocks = blocks_of("kv", first, depth_of(max(sides.dq, sides.dv)))
@@ -126,7 +101,7 @@ def backward(plan: Plan, grad: Operand, out: Operand, lse: Operand) -> list[Any]
         *dk.strides,
         *dv.strides,
         *numbers,
-        **plan.options,
+        **plan.numbers,
         **_constants(sides, blocks),
         GROUPED=sides.group > 1,
     )
