@@ -28,6 +28,14 @@ class Provider:
         found = find_view(array)
         return None if found is None else describe(found)
 
+    def layout(self, array: Any) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """The shape of an array that `describe` knows, and its strides in elements."""
+        found = find_view(array)
+        if found is None:
+            return None
+        steps = tuple(step // found.array.itemsize for step in found.array.strides)
+        return tuple(found.array.shape), steps
+
     def device(self, name: str) -> Device | Interpreter:
         """The device called `name`. Raises E1102 for another name."""
         if name not in NAMES:

@@ -8,7 +8,7 @@ from teeny_cuda.codes import E1053
 from teeny_cuda.context import current_ordinal, device_count
 from teeny_cuda.device import Device
 from teeny_cuda.driver import driver
-from teeny_cuda.interfaces import find_array
+from teeny_cuda.interfaces import find_array, layout_of
 
 if TYPE_CHECKING:
     from teeny_macros.protocol import ArrayInfo
@@ -29,6 +29,11 @@ class Provider:
         """
         found = find_array(array)
         return None if found is None else found.info
+
+    def layout(self, array: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The shape of an array that `describe` knows, and its strides in elements."""
+        found = layout_of(array)
+        return found.shape, found.strides
 
     def device(self, name: str) -> Device:
         """The device called `name`. Raises E1050 to E1053 when it is not there."""

@@ -77,6 +77,7 @@ class BundledKernel:
         self.name = row.name
         self.captured = None
         self.dtypes = ()  # the instances say it
+        self.declared = None  # a bundle does not hold what a kernel declares of its arrays
         self.parameters = tuple(map(_parameter, row.parameters))
         own = _launch_options(row.options) or LaunchOptions()
         self._options = own if options is None else options

@@ -211,6 +211,30 @@ E1032 = code(
 E1033 = code(
     "E1033", "unusable-bundle", "`{path}` cannot be used as a bundle: {reason}", LaunchError
 )
+E1034 = code(
+    "E1034",
+    "strided-array",
+    "`{kernel}` declares `{name}` contiguous, and the array given for it has gaps",
+    LaunchError,
+)
+E1035 = code(
+    "E1035",
+    "misaligned-array",
+    "`{kernel}` declares that `{name}` begins at a multiple of {wanted} bytes, not at {pointer}",
+    LaunchError,
+)
+E1036 = code(
+    "E1036",
+    "overlapping-arrays",
+    "`{kernel}` declares `{first}` separate, and it shares memory with `{second}`",
+    LaunchError,
+)
+E1037 = code(
+    "E1037",
+    "mismatched-strides",
+    "`{kernel}` declares the strides {declared} of `{name}`, and its array has {found}",
+    LaunchError,
+)
 E1040 = code(
     "E1040",
     "unknown-architecture",

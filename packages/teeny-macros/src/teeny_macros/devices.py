@@ -121,6 +121,13 @@ def describe(array: Any) -> ArrayInfo | None:
     return info
 
 
+def layout(array: Any) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """The shape of an array and its strides in elements; None when its device does not tell."""
+    known = _provider_of_type.get(type(array))
+    found = getattr(known, "layout", None)
+    return None if found is None else found(array)
+
+
 def _memory_kind(array: Any) -> str | None:
     """Where an array says that its memory is, by the protocols that array libraries share."""
     where = getattr(array, "__dlpack_device__", None)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from teeny_macros.capture import Captured
     from teeny_macros.compose import Composition
+    from teeny_macros.declared import Declared
     from teeny_macros.instance import KernelInstance
     from teeny_macros.launch import LaunchSite
     from teeny_macros.namespace import Guard
@@ -96,6 +97,7 @@ class _Shared:
         self.not_aligned = not_aligned
         self.dtypes = dtypes
         self.backward = backward
+        self.declared: Declared | None = None
         self.lock = Lock()
         self.parameters: tuple[Parameter, ...] | None = None
         self.composition: Composition | None = None
@@ -164,6 +166,14 @@ class Kernel(SourceFunction, Generic[P]):
         """
         annotated = {p.name: p.extent for p in self.parameters if p.extent is not None}
         return {**annotated, **self._shared.extents}
+
+    @property
+    def declared(self) -> Declared | None:
+        """What the kernel declares of its arrays and each launch is checked against, if anything.
+
+        From `@kernel(contiguous=..., separate=..., alignment=..., strides=...)`.
+        """
+        return self._shared.declared
 
     @property
     def launch_options(self) -> LaunchOptions:
@@ -430,6 +440,10 @@ def kernel(
     dtypes: Iterable[Any] = ...,
     backward: Kernel[...] | None = ...,
     extents: Mapping[str, str] = ...,
+    contiguous: Iterable[str] = ...,
+    separate: Iterable[str] = ...,
+    alignment: Mapping[str, int] = ...,
+    strides: Mapping[str, tuple[int | str, ...]] = ...,
     num_warps: int = ...,
     num_stages: int = ...,
     num_ctas: int = ...,
@@ -449,7 +463,11 @@ def kernel(function: Any = None, /, **options: Any) -> Any:
     that its type variables may stand for (`dtypes=[f32, f16, bf16]`; others are refused at the
     launch), `backward` is the kernel of its gradient; `Kernel.dtypes` and `Kernel.backward` tell
     them. `extents` says how many elements of each array it may touch, for `teeny check --bounds`:
-    `extents={"x_ptr": "n_rows * n_cols"}`. The other options are the defaults of launches.
+    `extents={"x_ptr": "n_rows * n_cols"}`. `contiguous` and `separate` name arrays that have to be
+    row-major without gaps, and to share no memory with other arguments; `alignment={"x_ptr": 64}`
+    says at a multiple of how many bytes an array begins, `strides={"x_ptr": ("stride_row", 1)}`
+    which strides its axes have: each launch is checked against them. The other options are the
+    defaults of launches.
 
     Raises:
         CaptureError: E0001-E0009 when the function cannot be captured, E0027, E0028 and E0030 for
@@ -487,7 +505,8 @@ def _scope_of_caller() -> Mapping[str, Any]:
 
 
 _NAMING_OPTIONS = ("do_not_specialize", "do_not_specialize_on_alignment")
-_KERNEL_OPTIONS = (*_NAMING_OPTIONS, "name", "dtypes", "backward", "extents")
+_DECLARED = ("contiguous", "separate", "alignment", "strides")
+_KERNEL_OPTIONS = (*_NAMING_OPTIONS, "name", "dtypes", "backward", "extents", *_DECLARED)
 
 
 def check_options(options: Mapping[str, Any]) -> None:
@@ -510,10 +529,16 @@ def make_kernel(function: Any, scope: Mapping[str, Any], options: Mapping[str, A
     launch = {name: value for name, value in options.items() if name not in _KERNEL_OPTIONS}
     shared = _Shared(flexible, aligned, _checked_dtypes(options), _checked_backward(options))
     shared.extents = _checked_extents(options)
+    if not options.keys().isdisjoint(_DECLARED):
+        from teeny_macros.declared import Declared
+
+        shared.declared = Declared(options) or None
     found: Kernel[...] = Kernel(captured, shared, DEFAULT_OPTIONS.changed(launch))
     for option, given in zip(_NAMING_OPTIONS, names, strict=True):
         if given:
             _check_specialization(found, option, given)
+    if shared.declared is not None:
+        shared.declared.bind(captured, found.parameters)
     for name in shared.extents:
         if name not in {p.name for p in found.parameters} and not name.startswith("num_programs("):
             raise E0027.at(

@@ -138,6 +138,8 @@ class LaunchSite:
             self.fixed = dict(instance.specialization.constants)
             self.parameters = tuple(_fixed(parameter, instance) for parameter in parameters)
         self.signature = binding.CallSignature(self.name, self.parameters)
+        definition = kernel if instance is None else instance.definition
+        self.declared = None if definition is None else definition.declared
         self.prepared: dict[Any, Prepared] = {}
         self.homes: dict[Any, Home] = {}
         self.programs: dict[tuple[KernelInstance[...], str], _Program] = {}
@@ -208,6 +210,8 @@ class LaunchSite:
             if not low <= values[at] <= high:
                 self.reject_number(at, values[at], dtype)
         size = evaluate_grid(self.name, grid, found.meta)
+        if self.declared is not None:
+            self.declared.check(self.name, self.parameters, values)
         if 0 in size:
             return found, values
         program = found.program

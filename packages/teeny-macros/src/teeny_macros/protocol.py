@@ -95,7 +95,11 @@ class Device(Protocol):
 
 
 class DeviceProvider(Protocol):
-    """The entry point of a device package (group `teeny.devices`)."""
+    """The entry point of a device package (group `teeny.devices`).
+
+    A provider may also have `layout(array)`: the shape of an array that it knows, and its strides
+    in elements, for kernels that declare strides.
+    """
 
     kind: str
 

@@ -1,0 +1,184 @@
+"""What a kernel declares of its arrays is checked in every launch, hot or not."""
+
+# mypy: disable-error-code="arg-type, call-arg, misc, unused-ignore"
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import teeny_triton as tl
+from teeny_cuda import Device
+from teeny_macros import kernel
+from teeny_macros.diagnostics import CaptureError, LaunchError
+from teeny_macros.hot import HOT
+from teeny_triton import Const, Ptr, f32, i32
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Compiler
+
+    from teeny_cuda.fake_driver import FakeDriver
+
+
+@kernel(
+    contiguous=("x_ptr",),
+    separate=("out_ptr",),
+    alignment={"x_ptr": 64},
+    strides={"table_ptr": ("stride_row", 1)},
+)
+def gather(
+    x_ptr: Ptr[f32],
+    table_ptr: Ptr[f32] | None,
+    out_ptr: Ptr[f32],
+    stride_row: i32 | int,
+    n: i32 | int,
+    BLOCK: Const[int] = 64,
+) -> None:
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, offsets < n)
+    if table_ptr is not None:
+        x += tl.load(table_ptr + offsets * stride_row, offsets < n)
+    tl.store(out_ptr + offsets, x, offsets < n)
+
+
+def _good(device: Device) -> dict[str, Any]:
+    return {
+        "x_ptr": device.copy_of(np.arange(64, dtype=np.float32)),
+        "table_ptr": device.copy_of(np.ones((64, 4), np.float32)),
+        "out_ptr": device.buffer(64, "f32"),
+        "stride_row": 4,
+        "n": 64,
+    }
+
+
+def _wrong(device: Device) -> dict[str, tuple[dict[str, Any], str]]:
+    """Arguments to change, and the code of the refusal."""
+    wide = device.buffer(256, "f32")
+    table = _good(device)["table_ptr"]
+    return {
+        "a step in x": ({"x_ptr": wide[:128:2]}, "E1034"),
+        "x turned round": ({"x_ptr": device.buffer((8, 8), "f32").T}, "E1034"),
+        "x off by 4 bytes": ({"x_ptr": wide[1:65]}, "E1035"),
+        "x off by 32 bytes": ({"x_ptr": wide[8:72]}, "E1035"),
+        "out is x": ({"x_ptr": wide[:64], "out_ptr": wide[:64]}, "E1036"),
+        "out begins in x": ({"x_ptr": wide[:64], "out_ptr": wide[63:127]}, "E1036"),
+        "out ends in x": ({"x_ptr": wide[64:128], "out_ptr": wide[1:65]}, "E1036"),
+        "out around x": ({"x_ptr": wide[64:80], "out_ptr": wide[:]}, "E1036"),
+        "out is the table": ({"out_ptr": table, "table_ptr": table}, "E1036"),
+        "another stride": ({"stride_row": 5}, "E1037"),
+        "rows and columns changed": ({"table_ptr": device.buffer((4, 64), "f32").T}, "E1037"),
+        "one axis": ({"table_ptr": wide}, "E1037"),
+        "three axes": ({"table_ptr": device.buffer((64, 4, 1), "f32")}, "E1037"),
+        "every second row": ({"table_ptr": device.buffer((128, 4), "f32")[::2]}, "E1037"),
+    }
+
+
+def _refuse_all(device: Device, check: Callable[[], None]) -> None:
+    good = _good(device)
+    for _ in range(HOT + 2):
+        gather[1](**good)
+    for name, (changes, code) in _wrong(device).items():
+        with pytest.raises(LaunchError) as caught:
+            gather[1](**{**good, **changes})
+        assert caught.value.code == code, (name, str(caught.value))
+        for changed in changes:
+            if code != "E1037":
+                assert changed in str(caught.value) or len(changes) > 1, name
+        check()
+    gather[1](**good)
+
+
+def test_each_wrong_array_is_refused_before_the_driver(
+    fake: FakeDriver, device: Device, compiler: Compiler
+) -> None:
+    launched = HOT + 2
+    _refuse_all(device, lambda: None)
+    assert len(fake.launches) == launched + 1
+    assert fake.fault is None
+
+
+def test_what_the_declarations_allow_is_launched(
+    fake: FakeDriver, device: Device, compiler: Compiler
+) -> None:
+    good = _good(device)
+    wide = device.buffer(256, "f32")
+    for changes in (
+        {"x_ptr": wide[64:128], "out_ptr": wide[:64]},
+        {"table_ptr": None},
+        {"table_ptr": device.buffer((64, 6), "f32")[:, :2], "stride_row": 6},
+        {"table_ptr": device.buffer((1, 4), "f32"), "stride_row": 99},
+        {"x_ptr": device.buffer(0, "f32"), "n": 0},
+        {"x_ptr": device.buffer((1, 64), "f32").reshape(64)},
+    ):
+        count = len(fake.launches)
+        gather[1](**{**good, **changes})
+        assert len(fake.launches) == count + 1, changes
+
+
+def test_an_instance_is_checked_too(device: Device, compiler: Compiler) -> None:
+    instance = gather.instantiate()
+    good = _good(device)
+    instance[1](**good)
+    with pytest.raises(LaunchError) as caught:
+        instance[1](**{**good, "stride_row": 8})
+    assert caught.value.code == "E1037"
+    assert "(stride_row = 8, 1)" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"contiguous": ("y_ptr",)}, "E0027"),
+        ({"separate": ("n",)}, "E0027"),
+        ({"alignment": {"BLOCK": 16}}, "E0027"),
+        ({"strides": {"x_ptr": ("step", 1)}}, "E0027"),
+        ({"alignment": {"x_ptr": 24}}, "E0030"),
+        ({"alignment": {"x_ptr": 0}}, "E0030"),
+        ({"alignment": ("x_ptr",)}, "E0030"),
+        ({"strides": {"x_ptr": 1}}, "E0030"),
+        ({"contiguous": 3}, "E0030"),
+        ({"separate": (3,)}, "E0030"),
+    ],
+)
+def test_wrong_declarations_are_refused_at_the_decorator(
+    options: dict[str, Any], code: str
+) -> None:
+    def fill(x_ptr: Ptr[f32], n: i32 | int, BLOCK: Const[int] = 64) -> None:
+        tl.store(x_ptr + n + BLOCK, 1.0)
+
+    with pytest.raises(CaptureError) as caught:
+        kernel(**options)(fill)
+    assert caught.value.code == code, str(caught.value)
+
+
+@pytest.mark.gpu
+def test_declared_arrays_are_checked_on_the_gpu(gpu: Device) -> None:
+    good = _good(gpu)
+
+    def usable() -> None:
+        gather[1](**good)
+        assert good["out_ptr"].to_host().tolist() == [at + 1 for at in range(64)]
+
+    _refuse_all(gpu, usable)
+
+
+@pytest.mark.gpu
+def test_declared_strides_of_tensors_are_checked_on_the_gpu(gpu: Device) -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.arange(64, dtype=torch.float32, device=gpu.name)
+    table, out = torch.ones((64, 4), device=gpu.name), torch.empty(64, device=gpu.name)
+    gather[1](x, table, out, table.stride(0), 64)
+    assert torch.equal(out, x + 1)
+    for arguments, code in (
+        ((x, table.T, out, 4, 64), "E1037"),
+        ((x[::2], table, out, 4, 32), "E1034"),
+        ((x, table, x, 4, 64), "E1036"),
+        ((x[1:], table, out, 4, 63), "E1035"),
+    ):
+        with pytest.raises(LaunchError) as caught:
+            gather[1](*arguments)
+        assert caught.value.code == code
