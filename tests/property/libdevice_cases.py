@@ -17,7 +17,8 @@ from tracked import DTYPES, spacing
 from teenyc.ops.libdevice import TABLE
 
 SIZE = 128
-# ulp of a GPU in f32 and f64 (CUDA C++ Programming Guide, "Mathematical Functions"), with reserve.
+# ulp of a GPU in f32 and f64 (CUDA C++ Programming Guide, "Mathematical Functions"), and as much again
+# for the interpreter, which tests/ops/test_math_values.py holds against mpmath.
 PLAIN = (
     "acos", "asin", "atan", "cbrt", "cospi", "sinpi", "erfc", "erfcinv", "erfcx", "erfinv", "exp10",
     "expm1", "log10", "log1p", "rcbrt", "tanh", "normcdf", "normcdfinv", "cosh", "sinh", "acosh",
@@ -36,6 +37,9 @@ ABSOLUTE = {
 FAST = ("fast_sinf", "fast_cosf", "fast_tanf", "fast_logf", "fast_log2f", "fast_log10f",
         "fast_expf", "fast_exp10f", "fast_powf", "fast_dividef")  # fmt: skip
 # Bessel functions far out, and angles: the errors grow, and nothing is stated.
+# The guide states the error of `jn` for the order 128 alone. libdevice divides by what is nearly zero:
+# it gives NaN for orders from 2 on, as the function's help says.
+NEAR = 2.0**-40
 FAR = {"j0": 8.0, "j1": 8.0, "y0": 8.0, "y1": 8.0, "jn": 8.0, "yn": 8.0}
 
 
@@ -100,6 +104,9 @@ class LibdeviceCase(Case):
         off = np.where(np.isfinite(size), off, 0.0)
         near_end = np.abs(size) > memory.d.greatest * (1 - 2.0**-16)
         off = np.where(np.isfinite(size) & near_end, np.inf, off)
+        if gpu and self.name == "jn":
+            near_zero = (np.abs(inputs[-1]) < NEAR) & ((inputs[0].astype(np.int64) & 15) > 1)
+            off = np.where(near_zero, np.inf, off)
         far = FAR.get(self.name)
         if far is not None:
             off = np.where(np.abs(inputs[-1]) > far, np.inf, off)

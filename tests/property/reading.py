@@ -128,10 +128,10 @@ def quotient(d: Dtype, x: Tracked, y: Tracked, ulp: float) -> Tracked:
 
 
 def truediv(a: Any, b: Any) -> Tracked:
-    """Integers are divided as f32; a GPU's quotient of f32 is within 2 ulp."""
+    """A GPU's quotient of f32 is within 2 ulp; that of integers, divided as f32, is exact."""
     d, (x, y) = promoted(a, b, division=True)
     if not d.is_float:
-        d, x, y = F32, cast(x, F32), cast(y, F32)
+        return quotient(F32, cast(x, F32), cast(y, F32), 0.0)
     return quotient(d, x, y, 2.0 if Machine.gpu and d is F32 else 0.0)
 
 

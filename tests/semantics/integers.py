@@ -102,10 +102,13 @@ tl.store(r_ptr + i, x % y)""",
 @sentence("S207")
 def slash_divides_as_f32() -> Cases:
     x, y = i32(7, -7, 1, 98, 2**24 + 1), i32(2, 2, 3, 49, 1)
-    wanted = np.array([3.5, -3.5, 1 / 3, 2, 2**24], np.float32)
-    yield values({"x / y": wanted}, x=x, y=y, ulp=2)
-    yield values({"x / y": f32(1.5, 127.5)}, x=u8(3, 255), y=u8(2, 2), ulp=2)
-    yield values({"x / 2": f32(2**62)}, x=i64(2**63 - 1), ulp=2)
+    yield values({"x / y": np.array([3.5, -3.5, 1 / 3, 2, 2**24], np.float32)}, x=x, y=y)
+    yield values({"x / y": f32(1.5, 127.5)}, x=u8(3, 255), y=u8(2, 2))
+    yield values({"x / 2": f32(2**62)}, x=i64(2**63 - 1))
+    below = np.arange(1, 513, dtype=np.int32)
+    yield values({"(7 * x) / x": f32(*[7] * 512)}, x=below, folded=False)
+    quotients = 5 / below.astype(np.float32)
+    yield values({"5 / x": quotients.astype(np.float32)}, x=below, folded=False)
 
 
 @sentence("S208")

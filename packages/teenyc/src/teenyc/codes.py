@@ -210,6 +210,7 @@ E0716 = code(
     "oversized-operands",
     "{what} of shared memory, and a block has {limit} on {arch}",
 )
+E0717 = code("E0717", "unflattened-loop", "the loop is not flattened: {reason}")
 
 # --- E08xx: CPU back end -----------------------------------------------------------------------
 E0801 = code(

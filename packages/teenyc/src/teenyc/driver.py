@@ -16,7 +16,7 @@ from teeny_macros.codes import I0000
 from teeny_macros.diagnostics import Diagnostic, TeenyError
 from teeny_macros.source import Span
 from teenyc import __version__
-from teenyc.backend.gpu import libtriton, specialize, versions
+from teenyc.backend.gpu import flatten, libtriton, specialize, versions
 from teenyc.backend.gpu.hardware import require_hardware
 from teenyc.backend.gpu.shared import check_shared, require_shared
 from teenyc.codes import E0199, E0701, E0709, E0710, E0715
@@ -171,6 +171,7 @@ def _compile(
     if options.target.kind == "cuda":
         require_hardware(module, options.target.arch)
         warnings += specialize.drop_unsafe(module, options.target.arch)
+        warnings += flatten.make_safe(module)
         if options.check:
             warnings += _check_shared(module, options)
     facts = _examine(module, unit, timer, warnings) if options.bounds else {}
@@ -178,8 +179,12 @@ def _compile(
     outcome: Outcome | None = None
     ptx_version = 0
     if triton is not None:
+        if not triton.release.long_gathers:
+            from teenyc.backend.gpu.gathers import flatten_gathers
+
+            flatten_gathers(module)
         job, outcome = _compile_gpu(module, options, triton, timer, child)
-        if outcome.facts is None and (refused := specialize.drop_refused(module)):
+        if outcome.facts is None and (refused := _drop_refused(module)):
             job, outcome = _compile_gpu(module, options, triton, timer, None)
             warnings += refused if outcome.facts is not None else []
         if outcome.facts is None:
@@ -209,6 +214,11 @@ def _compile(
     return Result(
         unit, texts, metadata, tuple(timer.rows), log, warnings=tuple(warnings), facts=facts
     )
+
+
+def _drop_refused(module: Module) -> list[Diagnostic]:
+    """Take from all loops what asks for speed only; a warning for each."""
+    return specialize.drop_refused(module) + flatten.drop_refused(module)
 
 
 def _compile_gpu(

@@ -424,14 +424,21 @@ def scalbn(arg0, arg1):
 @rule(arg0="Tensor[i32, R]", arg1="Tensor[W, R] | W | float", returns="Tensor[W, R]")
 @rule(arg0="i32", arg1="W | float", returns="W")
 def jn(arg0, arg1):
-    """The Bessel function of the first kind of the order arg0 at arg1; f32 or f64."""
+    """The Bessel function of the first kind of the order arg0 at arg1; f32 or f64.
+
+    NaN for negative orders. On a GPU also NaN for orders from 2 on where arg1 is nearly zero (less
+    than 2**-40 for orders to 128).
+    """
     ...
 
 
 @rule(arg0="Tensor[i32, R]", arg1="Tensor[W, R] | W | float", returns="Tensor[W, R]")
 @rule(arg0="i32", arg1="W | float", returns="W")
 def yn(arg0, arg1):
-    """The Bessel function of the second kind of the order arg0 at arg1; f32 or f64."""
+    """The Bessel function of the second kind of the order arg0 at arg1; f32 or f64.
+
+    NaN for negative orders.
+    """
     ...
 
 

@@ -265,6 +265,16 @@ DIVF = float_op(
     ulp=2.0,
     cost=4,
 )
+# `div.rn.f32` there; quotients of f64 are that without it.
+PRECISE_DIVF = float_op(
+    "tt.precise_divf",
+    2,
+    fold=scalars.divide,
+    ref=lambda np, x, y: x / y,
+    cpu=lambda c, x, y: c.float("fdiv", x, y),
+    cost=4,
+    dsl=("div_rn", "fdiv"),
+)
 REMF = float_op(
     "arith.remf",
     2,

@@ -134,6 +134,13 @@ def _difference(c: Any, x: Any, y: Any) -> Any:
     return c.select(c.compare("uno", x, y), c.binary("fadd", x, y), found)
 
 
+def _of_order(c: Any, name: str, n: Any, x: Any) -> Any:
+    """A Bessel function; NaN for negative orders, as CUDA has it."""
+    found = text.each_lane(c, name, "double", n, x)
+    negative = c.compare("slt", n, c.same(n, 0))
+    return c.select(negative, _number(c, x, float("nan")), found)
+
+
 def _normcdf(c: Any, x: Any) -> Any:
     turned = c.binary("fmul", x, _number(c, x, -(0.5**0.5)))
     found = text.each_lane(c, "erfc", "double", turned)
@@ -185,8 +192,8 @@ _WIDE: dict[str, Emit] = {
     "llround": lambda c, x: _to_long(c, c.call("llvm.round", x.type, x)),
     "exp10": _power_of_ten,
     "fast_exp10f": _power_of_ten,
-    "jn": lambda c, n, x: text.each_lane(c, "jn", "double", n, x),
-    "yn": lambda c, n, x: text.each_lane(c, "yn", "double", n, x),
+    "jn": lambda c, n, x: _of_order(c, "jn", n, x),
+    "yn": lambda c, n, x: _of_order(c, "yn", n, x),
 }
 
 # --- integers and bits ----------------------------------------------------------------------------
@@ -234,9 +241,7 @@ def _byte_perm(c: Any, x: Any, y: Any, selector: Any) -> Any:
         low = c.binary("and", code, c.same(code, 7))
         shift = c.binary("shl", c.cast("zext", low, "i64"), c.constant(3, "i64"))
         byte = c.cast("trunc", c.binary("lshr", pair, shift), "i8")
-        sign = c.binary("ashr", byte, c.same(byte, 7))
-        spread = c.compare("ne", c.binary("and", code, c.same(code, 8)), c.same(code, 0))
-        chosen = c.cast("zext", c.select(spread, sign, byte), "i32")
+        chosen = c.cast("zext", byte, "i32")
         found = c.binary("or", found, c.binary("shl", chosen, c.same(chosen, 8 * place)))
     return found
 

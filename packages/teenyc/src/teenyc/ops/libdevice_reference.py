@@ -40,7 +40,10 @@ def _norm(np: Any, *arrays: Array) -> Array:
 
 
 def _inverse_norm(np: Any, *arrays: Array) -> Array:
-    return 1.0 / _norm(np, *arrays)
+    """1 / length, also where the length itself is too great."""
+    length = _norm(np, *arrays)
+    halved = 0.25 / _norm(np, *(array * 0.25 for array in arrays))
+    return np.where(np.isinf(length), halved, 1.0 / length)
 
 
 def _difference(np: Any, x: Array, y: Array) -> Array:
@@ -183,11 +186,8 @@ def _byte_perm(bits: int, x: int, y: int, selector: int) -> int:
     pair = (y << 32) | x
     chosen = 0
     for place in range(4):
-        code = selector >> (4 * place) & 0xF
-        byte = pair >> (8 * (code & 7)) & 0xFF
-        if code & 8:
-            byte = 0xFF if byte & 0x80 else 0
-        chosen |= byte << (8 * place)
+        code = selector >> (4 * place) & 7  # the fourth bit of each counts for nothing
+        chosen |= (pair >> (8 * code) & 0xFF) << (8 * place)
     return chosen
 
 

@@ -224,7 +224,7 @@ end:
   ret double %at.n
 }
 """
-# Newton's steps on log(erfc), which is nearly a parabola.
+# Newton's steps on log(erfc), which is nearly a parabola; erfc itself runs out of bits.
 _ERFCINV = """\
 define internal double @teeny.erfcinv(double %x) nounwind {
 entry:
@@ -260,37 +260,25 @@ start:
   %guess = call double @llvm.sqrt.f64(double %minus)
   br label %step
 step:
-  %k = phi i32 [0, %start], [%k.n, %next]
-  %at = phi double [%guess, %start], [%at.n, %next]
-  %value = call double @erfc(double %at)
-  %gone = fcmp oeq double %value, 0.0
-  br i1 %gone, label %back, label %newton
-back:
-  %b = fdiv double 0.5, %at
-  %at.b = fsub double %at, %b
-  br label %next
-newton:
+  %k = phi i32 [0, %start], [%k.n, %step]
+  %at = phi double [%guess, %start], [%at.n, %step]
+  %scaled = call double @teeny.erfcx(double %at)
   %sq = fmul double %at, %at
-  %nsq = fneg double %sq
-  %e = call double @exp(double %nsq)
-  %es = fmul double %e, 0xBFF20DD750429B6D
-  %slope = fdiv double %es, %value
-  %l = call double @log(double %value)
-  %off = fsub double %l, %wanted
-  %move = fdiv double %off, %slope
-  %at.m = fsub double %at, %move
+  %l = call double @log(double %scaled)
+  %more = fadd double %wanted, %sq
+  %off = fsub double %more, %l
+  %slope = fmul double %scaled, 0x3FEC5BF891B4EF6A
+  %move = fmul double %off, %slope
+  %at.n = fsub double %at, %move
   %size = call double @llvm.fabs.f64(double %move)
-  %limit = fmul double %at.m, 0x3C9CD2B297D889BC
-  %done = fcmp ole double %size, %limit
-  br i1 %done, label %end, label %next
-next:
-  %at.n = phi double [%at.b, %back], [%at.m, %newton]
+  %limit = fmul double %at.n, 0x3C9CD2B297D889BC
+  %close = fcmp ole double %size, %limit
   %k.n = add i32 %k, 1
-  %again = icmp ult i32 %k.n, 60
-  br i1 %again, label %step, label %end
+  %last = icmp uge i32 %k.n, 60
+  %done = or i1 %close, %last
+  br i1 %done, label %end, label %step
 end:
-  %r = phi double [%at.m, %newton], [%at.n, %next]
-  ret double %r
+  ret double %at.n
 }
 """
 
@@ -333,8 +321,8 @@ _TEXTS = {"erfcx": _ERFCX, "erfinv": _ERFINV, "erfcinv": _ERFCINV}
 _TEXTS |= {"bessel_i0": _bessel(0), "bessel_i1": _bessel(1)}
 _NEEDS: dict[str, tuple[str, ...]] = {
     "erfcx": ("erfcx",),
-    "erfinv": ("erfinv", "erfcinv"),
-    "erfcinv": ("erfinv", "erfcinv"),
+    "erfinv": ("erfcx", "erfinv", "erfcinv"),
+    "erfcinv": ("erfcx", "erfinv", "erfcinv"),
     "bessel_i0": ("bessel_i0",),
     "bessel_i1": ("bessel_i1",),
 }
@@ -349,7 +337,7 @@ _ABSOLUTE |= {"declare double @llvm.copysign.f64(double, double)"}
 _DECLARES = {
     "erfcx": _unary("exp", "erfc") | {"declare double @llvm.fma.f64(double, double, double)"},
     "erfinv": _unary("erf", "exp") | _ABSOLUTE,
-    "erfcinv": _unary("erfc", "exp", "log", "llvm.sqrt.f64") | _ABSOLUTE,
+    "erfcinv": _unary("log", "llvm.sqrt.f64") | _ABSOLUTE,
     "bessel_i0": _ABSOLUTE,
     "bessel_i1": _ABSOLUTE,
 }

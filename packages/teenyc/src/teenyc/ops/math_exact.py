@@ -77,16 +77,6 @@ def _sqrt_rn(b: Builder, x: object) -> RuntimeValue:
 
 # --- two operands ---------------------------------------------------------------------------------
 
-PRECISE_DIVF = float_op(
-    "tt.precise_divf",
-    2,
-    fold=scalars.divide,
-    ref=lambda np, x, y: x / y,
-    cpu=lambda c, x, y: c.float("fdiv", x, y),
-    cost=4,
-    dsl=("div_rn", "fdiv"),
-)
-
 
 def _upper_half(np: Any, x: Array, y: Array) -> Array:
     bits = x.dtype.itemsize * 8
@@ -122,7 +112,9 @@ def _divided(b: Builder, op: str, x: object, y: object) -> tuple[RuntimeValue, R
 
 
 def _precisely(b: Builder, left: RuntimeValue, right: RuntimeValue) -> RuntimeValue:
-    record = PRECISE_DIVF if left.dtype == F32 else arith.DIVF  # that of f64 is precise as it is
+    record = (
+        arith.PRECISE_DIVF if left.dtype == F32 else arith.DIVF
+    )  # that of f64 is precise as it is
     return RuntimeValue(b.value(record, left.ir, right.ir), left.dtype, left.shape)
 
 

@@ -111,11 +111,13 @@ def _mul(b: Builder, lhs: object, rhs: object) -> RuntimeValue:
 @lowers("operator.truediv")
 def _truediv(b: Builder, lhs: object, rhs: object) -> RuntimeValue:
     left, right = promote_pair(b, lhs, rhs, "/", division=True)
-    if _dtype(left).is_int:
+    record = arith.DIVF
+    if _dtype(left).is_int:  # a quotient that is whole is exact: `(2 * a) / a` is no 1.9999999
         note_cast(b, lhs, F32, "lhs")
         note_cast(b, rhs, F32, "rhs")
         left, right = cast(b, left, F32), cast(b, right, F32)
-    return RuntimeValue(b.value(arith.DIVF, left.ir, right.ir), left.dtype, left.shape)
+        record = arith.PRECISE_DIVF
+    return RuntimeValue(b.value(record, left.ir, right.ir), left.dtype, left.shape)
 
 
 @lowers("operator.floordiv")

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 from teenyc.ops.scalars import divide
 
 _SQRT_PI = math.sqrt(math.pi)
+_HALF_ROOT = Fraction(math.isqrt(1 << 255), 1 << 128)  # sqrt(1 / 2)
 
 
 def _mean(f: Callable[[float], float], points: int) -> float:
@@ -28,17 +30,16 @@ def _leading(n: int, x: float) -> float:
     return math.exp(n * (math.log(x) - math.log(2)) - math.lgamma(n + 1)) if x else 0.0
 
 
-def _power_series(n: int, x: float, sign: int) -> float:
-    """The series of J (`sign` -1; DLMF 10.2.2) and I (10.25.2), for x that is not negative."""
+def _power_series(n: int, x: float) -> float:
+    """The series of J for a small x that is not negative, DLMF 10.2.2."""
     term = total = _leading(n, x)
     k, quarter = 0, x * x / 4
-    while math.isfinite(total):
+    while True:
         k += 1
-        term *= sign * quarter / (k * (k + n))
+        term *= -quarter / (k * (k + n))
         if total + term == total:
             return total
         total += term
-    return total
 
 
 def _is_far(n: int, x: float) -> bool:
@@ -63,16 +64,15 @@ def _hankel(n: int, x: float) -> tuple[float, float]:
 
 
 def bessel_j(n: int, x: float) -> float:
-    """The Bessel function of the first kind, DLMF 10.9.2."""
-    if math.isnan(x):
-        return x
+    """The Bessel function of the first kind, DLMF 10.9.2; NaN for negative orders, as CUDA has it."""
+    if math.isnan(x) or n < 0:
+        return math.nan
     if math.isinf(x):
         return 0.0
-    if n < 0 or x < 0:
-        turned = (n < 0) != (x < 0)
-        return bessel_j(abs(n), abs(x)) * (-1 if turned and n % 2 else 1)
+    if x < 0:
+        return bessel_j(n, -x) * (-1 if n % 2 else 1)
     if x * x / 4 <= n + 1:
-        return _power_series(n, x, -1)
+        return _power_series(n, x)
     if _is_far(n, x):
         return _hankel(n, x)[0]
     if n > 2 * x + 1000:
@@ -82,11 +82,12 @@ def bessel_j(n: int, x: float) -> float:
 
 
 def bessel_y(n: int, x: float) -> float:
-    """The Bessel function of the second kind: a series, then the recurrence of DLMF 10.6.1."""
-    if math.isnan(x) or x < 0:
+    """The Bessel function of the second kind: a series, then the recurrence of DLMF 10.6.1.
+
+    NaN for negative orders, as CUDA has it.
+    """
+    if math.isnan(x) or x < 0 or n < 0:
         return math.nan
-    if n < 0:
-        return bessel_y(-n, x) * (-1 if n % 2 else 1)
     if x == 0:
         return -math.inf
     if math.isinf(x):
@@ -122,18 +123,39 @@ def _y1(x: float) -> float:
     return -(8 * near - far) / (12 * step)
 
 
+# Bits behind the point of numbers that are held as integers.
+_BITS = 200
+
+
 def bessel_i(n: int, x: float) -> float:
-    """The modified Bessel function of the first kind, DLMF 10.25.2, whose terms have one sign."""
-    if math.isnan(x):
-        return x
+    """The modified Bessel function of the first kind, n 0 or 1: DLMF 10.25.2, rounded once."""
+    if math.isnan(x) or x == 0:
+        return x if n or math.isnan(x) else 1.0
     sign = -1 if x < 0 and n % 2 else 1
-    return sign * (math.inf if abs(x) > 720 else _power_series(n, abs(x), 1))
+    if abs(x) > 720:
+        return sign * math.inf
+    size = Fraction(abs(x)) / 2
+    quarter = size * size
+    term = total = 1 << _BITS  # of the series divided by (x / 2)**n
+    k = 0
+    while term:
+        k += 1
+        term = term * quarter.numerator // (quarter.denominator * k * (k + n))
+        total += term
+    try:
+        return sign * float(Fraction(total, 1 << _BITS) * size**n)
+    except OverflowError:
+        return sign * math.inf
 
 
 def erfcx(x: float) -> float:
     """exp(x * x) * erfc(x); a continued fraction beyond 4 (DLMF 7.9.3)."""
     if x < 4 or math.isnan(x):
-        return math.inf if x < -26.7 else math.exp(x * x) * math.erfc(x)
+        if not x > -26.7:
+            return x if math.isnan(x) else math.inf
+        square = x * x
+        rest = float(Fraction(x) ** 2 - Fraction(square))  # which the exponential would multiply
+        return math.exp(square) * math.erfc(x) * (1 + rest)
     tail = 0.0
     for k in range(80, 0, -1):
         tail = k / 2 / (x + tail)
@@ -162,15 +184,12 @@ def erfcinv(x: float) -> float:
         return math.inf if x == 0 else -math.inf
     if x > 0.5:
         return -erfcinv(2 - x) if x > 1.5 else erfinv(1 - x)
-    found = math.sqrt(-math.log(x))
+    wanted = math.log(x)
+    found = math.sqrt(-wanted)
     for _ in range(60):
-        value = math.erfc(found)
-        if value == 0:
-            found -= 0.5 / found
-            continue
-        # Newton on log(erfc), which is nearly a parabola.
-        slope = -2 / _SQRT_PI * math.exp(-found * found) / value
-        step = (math.log(value) - math.log(x)) / slope
+        # Newton on log(erfc), which is nearly a parabola; erfc itself runs out of bits.
+        scaled = erfcx(found)
+        step = (wanted + found * found - math.log(scaled)) * scaled * _SQRT_PI / 2
         found -= step
         if abs(step) <= 1e-16 * abs(found):
             break
@@ -179,7 +198,12 @@ def erfcinv(x: float) -> float:
 
 def normcdf(x: float) -> float:
     """The distribution function of the normal distribution."""
-    return math.erfc(-x / math.sqrt(2)) / 2
+    if not math.isfinite(x):
+        return math.erfc(-x) / 2
+    at = -x / math.sqrt(2)
+    rest = float(-Fraction(x) * _HALF_ROOT - Fraction(at))
+    slope = 2 / _SQRT_PI * math.exp(-at * at)
+    return (math.erfc(at) - slope * rest) / 2
 
 
 def normcdfinv(x: float) -> float:

@@ -38,6 +38,8 @@ class Release(NamedTuple):
     `has_negf`: `arith.negf` is legalised, else print `0.0 - x`.
     `block_pointers`: `tt.make_tensor_ptr` exists.
     `atomic_access`: `tt.atomic_load` and `tt.atomic_store` exist, else print `tt.atomic_rmw`.
+    `long_gathers`: it compiles every `tt.gather`; else it ends in an assertion where the warps
+    have to share a row that is longer than the source's.
     """
 
     name: str
@@ -47,13 +49,14 @@ class Release(NamedTuple):
     has_negf: bool
     block_pointers: bool
     atomic_access: bool
+    long_gathers: bool
 
 
 RELEASES = {
-    (3, 6): Release("3.6", False, False, False, False, True, False),
-    (3, 7): Release("3.7", False, False, True, False, True, False),
-    (3, 8): Release("3.8", False, True, True, True, False, False),
-    (3, 9): Release("3.9", True, True, True, True, False, True),
+    (3, 6): Release("3.6", False, False, False, False, True, False, False),
+    (3, 7): Release("3.7", False, False, True, False, True, False, False),
+    (3, 8): Release("3.8", False, True, True, True, False, False, False),
+    (3, 9): Release("3.9", True, True, True, True, False, True, True),
 }
 # PTX that the code of every release needs: eviction policies (7.4), `::cta` state spaces (7.8; in
 # scans, in 3.8 everywhere). It is that of CUDA 11.8; Triton itself asks for a CUDA 12 driver.
