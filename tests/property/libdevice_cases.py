@@ -17,8 +17,8 @@ from tracked import DTYPES, spacing
 from teenyc.ops.libdevice import TABLE
 
 SIZE = 128
-# ulp of a GPU in f32 and f64 (CUDA C++ Programming Guide, "Mathematical Functions"), and as much again
-# for the interpreter, which tests/ops/test_math_values.py holds against mpmath.
+# ulp of a GPU in f32 and f64 (CUDA C++ Programming Guide, "Mathematical Functions"), and as much
+# again for the interpreter, which tests/ops/test_math_values.py holds against mpmath.
 PLAIN = (
     "acos", "asin", "atan", "cbrt", "cospi", "sinpi", "erfc", "erfcinv", "erfcx", "erfinv", "exp10",
     "expm1", "log10", "log1p", "rcbrt", "tanh", "normcdf", "normcdfinv", "cosh", "sinh", "acosh",
@@ -36,10 +36,10 @@ ABSOLUTE = {
 }  # fmt: skip
 FAST = ("fast_sinf", "fast_cosf", "fast_tanf", "fast_logf", "fast_log2f", "fast_log10f",
         "fast_expf", "fast_exp10f", "fast_powf", "fast_dividef")  # fmt: skip
-# Bessel functions far out, and angles: the errors grow, and nothing is stated.
-# The guide states the error of `jn` for the order 128 alone. libdevice divides by what is nearly zero:
-# it gives NaN for orders from 2 on, as the function's help says.
+# The guide states the error of `jn` for the order 128 alone. libdevice divides by what is nearly
+# zero: it gives NaN for orders from 2 on, as the function's help says.
 NEAR = 2.0**-40
+# Bessel functions far out, and angles: the errors grow, and nothing is stated.
 FAR = {"j0": 8.0, "j1": 8.0, "y0": 8.0, "y1": 8.0, "jn": 8.0, "yn": 8.0}
 
 

@@ -219,13 +219,11 @@ def _bits(name: str, f: Callable[..., Array]) -> None:
 
 
 def _shifted(d: Dtype, f: Any, x: Tracked, y: Tracked, e: Array | None) -> Tracked:
-    """By the width or more, or less than nothing: what fills; on a GPU that is undefined."""
+    """By the width or more, or less than nothing: what fills."""
     beyond = (y.v.astype(np.float64) < 0) | (y.v.astype(np.float64) >= d.bits)
     found = f(x.v, np.where(beyond, 0, y.v).astype(d.held))
     fill = np.where(x.v < 0, -1, 0) if f is np.right_shift and d.kind == "int" else 0
     found = np.where(beyond, fill, found).astype(d.held)
-    if Machine.gpu:
-        e = np.where(beyond, np.inf, 0.0 if e is None else e)
     return Tracked(d, found, e)
 
 

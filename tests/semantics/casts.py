@@ -166,6 +166,10 @@ def an_integer_is_rounded_to_nearest_even() -> Cases:
         exact = [nearest(name, Fraction(int(value))) for value in big]
         yield values({f"x.to({name})": np.array(exact).astype(DTYPES[name])}, x=big)
     yield values({"x.to(f16)": f16(2048, 2052, INF)}, x=i64(2049, 2051, 2**40))
+    few = i32(1, -1, 2)  # with so few bits that f16 holds them, out of its range
+    wanted = {"(x << 28).to(f16).to(f32)": f32(INF, -INF, INF)}
+    yield values({**wanted, "(x << 28).to(f16).to(bf16)": bf16(INF, -INF, INF)}, x=few)
+    yield values({"(x << 60).to(f16).to(f32)": f32(INF, INF)}, x=u64(1, 8))
     yield values({"x.to(f32)": f32(2.0**64), "x.to(f64)": f64(2.0**64)}, x=u64(2**64 - 1))
     yield values({"x.to(bf16)": bf16(256, 260, -256)}, x=i16(257, 259, -257))
 
@@ -185,6 +189,9 @@ def f32_beyond_32_bits_becomes_the_nearest_integer() -> Cases:
     most, least = 2**31 - 1, -(2**31)
     yield values({"x.to(i32)": i32(most, least, most, least, 0)}, x=f32(3e9, -3e9, INF, -INF, NAN))
     yield values({"x.to(u32)": u32(2**32 - 1, 0, 2**32 - 1, 0)}, x=f32(5e9, -1, INF, NAN))
+    yield values({"x.to(i32).to(f32).to(u32)": u32(0, 3)}, x=f16(-1.5, 3))
+    yield values({"x.to(f32).to(i32)": i32(most, 7)}, x=u32(2**32 - 256, 7))
+    yield values({"tl.where(x > 0, -1.0, 2.0).to(u32)": u32(0, 2)}, x=i32(1, 0))
 
 
 @sentence("S413")

@@ -179,10 +179,8 @@ def _compile(
     outcome: Outcome | None = None
     ptx_version = 0
     if triton is not None:
-        if not triton.release.long_gathers:
-            from teenyc.backend.gpu.gathers import flatten_gathers
-
-            flatten_gathers(module)
+        with timer.step("guards"), _our_bug("the guards", lambda: ("the passes", module)):
+            _guard(module, triton)
         job, outcome = _compile_gpu(module, options, triton, timer, child)
         if outcome.facts is None and (refused := _drop_refused(module)):
             job, outcome = _compile_gpu(module, options, triton, timer, None)
@@ -214,6 +212,17 @@ def _compile(
     return Result(
         unit, texts, metadata, tuple(timer.rows), log, warnings=tuple(warnings), facts=facts
     )
+
+
+def _guard(module: Module, triton: Triton) -> None:
+    """Change what LLVM or this libtriton would make something else of."""
+    from teenyc.backend.gpu.undefined import define
+
+    define(module)
+    if not triton.release.long_gathers:
+        from teenyc.backend.gpu.gathers import flatten_gathers
+
+        flatten_gathers(module)
 
 
 def _drop_refused(module: Module) -> list[Diagnostic]:

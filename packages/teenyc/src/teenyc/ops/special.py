@@ -64,7 +64,7 @@ def _hankel(n: int, x: float) -> tuple[float, float]:
 
 
 def bessel_j(n: int, x: float) -> float:
-    """The Bessel function of the first kind, DLMF 10.9.2; NaN for negative orders, as CUDA has it."""
+    """The Bessel function of the first kind, DLMF 10.9.2; NaN for negative orders, as in CUDA."""
     if math.isnan(x) or n < 0:
         return math.nan
     if math.isinf(x):

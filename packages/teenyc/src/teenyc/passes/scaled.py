@@ -7,37 +7,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from teenyc.ir.builder import Builder
 from teenyc.ir.opdef import HANDLERS
 from teenyc.ops import arrays
 from teenyc.ops.scaled import DOT_SCALED, FORMATS, operand_parts
 from teenyc.ops.semantics import bitcast, cast
+from teenyc.passes.replace import replace
 from teenyc.types import F8E4M3, F32, I8, U8, U32, shape_of
 from teenyc.values import RuntimeValue
 
 if TYPE_CHECKING:
-    from teenyc.ir.core import Block, Module, Operation, Value
+    from teenyc.ir.builder import Builder
+    from teenyc.ir.core import Module, Operation, Value
 
 
 def lower_scaled(module: Module) -> None:
     """Replace every scaled product, in place."""
-    for function in module.functions:
-        _lower_block(function.body.block, {})
-
-
-def _lower_block(block: Block, replaced: dict[int, Value]) -> None:
-    old, block.ops = block.ops, []
-    for op in old:
-        op.operands = [replaced.get(id(value), value) for value in op.operands]
-        for region in op.regions:
-            for inner in region.blocks:
-                _lower_block(inner, replaced)
-        if op.opdef is DOT_SCALED:
-            b = Builder(block)
-            b.loc = op.loc
-            replaced[id(op.result)] = _product(b, op).ir
-        else:
-            block.ops.append(op)
+    replace(module, lambda b, op: _product(b, op).ir if op.opdef is DOT_SCALED else None)
 
 
 def _product(b: Builder, op: Operation) -> RuntimeValue:

@@ -9,15 +9,16 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from teenyc.ir.builder import Builder
 from teenyc.ir.opdef import HANDLERS
 from teenyc.ops import arrays
 from teenyc.ops.indexing import GATHER
+from teenyc.passes.replace import replace
 from teenyc.types import DTYPES, I32, shape_of
 from teenyc.values import RuntimeValue
 
 if TYPE_CHECKING:
-    from teenyc.ir.core import Block, Module, Operation, Value
+    from teenyc.ir.builder import Builder
+    from teenyc.ir.core import Module, Operation, Value
 
 _WARP_SIZE = 32
 
@@ -25,8 +26,11 @@ _WARP_SIZE = 32
 def flatten_gathers(module: Module) -> None:
     """Replace the gathers concerned, in place."""
     warps = module.attributes["num_warps"]
-    for function in module.functions:
-        _rewrite(function.body.block, {}, warps)
+
+    def make(b: Builder, op: Operation) -> Value | None:
+        return _flat(b, op) if op.opdef is GATHER and _is_concerned(op, warps) else None
+
+    replace(module, make)
 
 
 def _is_concerned(op: Operation, warps: int) -> bool:
@@ -37,21 +41,6 @@ def _is_concerned(op: Operation, warps: int) -> bool:
         return False
     columns = prod(source) // source[axis]
     return bool(columns * min(source[axis], _WARP_SIZE) < _WARP_SIZE * warps)
-
-
-def _rewrite(block: Block, replaced: dict[int, Value], warps: int) -> None:
-    old, block.ops = block.ops, []
-    for op in old:
-        op.operands = [replaced.get(id(value), value) for value in op.operands]
-        for region in op.regions:
-            for inner in region.blocks:
-                _rewrite(inner, replaced, warps)
-        if op.opdef is GATHER and _is_concerned(op, warps):
-            b = Builder(block)
-            b.loc = op.loc
-            replaced[id(op.result)] = _flat(b, op)
-        else:
-            block.append(op)
 
 
 def _flat(b: Builder, op: Operation) -> Value:
