@@ -531,5 +531,7 @@ def test_the_selector_of_byte_perm_has_three_bits_a_byte(kernel: Callable[..., A
 @pytest.mark.parametrize("x", [3e38, 1e300, -1e300, 1e6])
 @pytest.mark.parametrize("order", [0, 1, -3, 2**31 - 1, -(2**31)])
 def test_bessel_functions_come_back_whatever_they_are_asked(order: int, x: float) -> None:
-    assert abs(special.bessel_j(order, x)) < 1
+    assert (
+        math.isnan(special.bessel_j(order, x)) if order < 0 else abs(special.bessel_j(order, x)) < 1
+    )
     assert not special.bessel_y(order, abs(x)) > 1
