@@ -21,6 +21,8 @@ OPTIMIZERS: list[tuple[str, str, tuple[str, ...], dict[str, Any], bool]] = [
     ("sgd_step", "SGD", ("momentum_buffer",), {"momentum": 0.9, "nesterov": True}, True),
     ("adam_step", "Adam", ("exp_avg", "exp_avg_sq"), {"weight_decay": 0.1}, True),
     ("adamw_step", "AdamW", ("exp_avg", "exp_avg_sq"), {"lr": 0.1}, True),
+    ("adam_step", "Adam", ("exp_avg", "exp_avg_sq", "max_exp_avg_sq"),
+     {"amsgrad": True, "betas": (0.5, 0.6)}, True),
     ("adamax_step", "Adamax", ("exp_avg", "exp_inf"), {"maximize": True}, True),
     ("nadam_step", "NAdam", ("exp_avg", "exp_avg_sq"), {"weight_decay": 0.1}, True),
     ("radam_step", "RAdam", ("exp_avg", "exp_avg_sq"), {"lr": 0.1}, True),
@@ -134,6 +136,7 @@ def test_nadam_steps_may_be_asked_for_in_any_order() -> None:
         ("rmsprop_step", 3, {"momentum": 0.9}, "E1204"),
         ("rmsprop_step", 3, {"centered": True}, "E1204"),
         ("adam_step", 4, {"step": 0}, "E1204"),
+        ("adamw_step", 4, {"step": 1, "amsgrad": True}, "E1204"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(
@@ -152,3 +155,46 @@ def test_arrays_that_do_not_fit_are_refused_and_nothing_changes() -> None:
     with pytest.raises(KernelError, match="E1203"):
         teeny_kernels.adam_step(param, np.ones(3), np.ones(3), np.ones(3, np.float32), step=1)
     assert param.tolist() == [1, 1, 1]
+
+
+def test_muon_makes_the_momentum_orthogonal() -> None:
+    rng = np.random.default_rng(8)
+    grad = rng.standard_normal((6, 40))
+    param, buffer = np.zeros_like(grad), np.zeros_like(grad)
+    # Steps that converge, instead of those that are quickest at first.
+    options = {"ns_coefficients": (1.875, -1.25, 0.375), "ns_steps": 30, "weight_decay": 0.0}
+    teeny_kernels.muon_step(param, grad, buffer, lr=1.0, **options)
+    np.testing.assert_allclose(param @ param.T, np.eye(6), atol=1e-12)
+    np.testing.assert_allclose(buffer, 0.05 * grad)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("shape", [(16, 24), (24, 16)])
+def test_muons_step_is_near_that_of_torch_optim_in_bf16(shape: Any, torch: Any) -> None:
+    rng = np.random.default_rng(9)
+    param = rng.standard_normal(shape)
+    buffer = np.zeros_like(param)
+    theirs = torch.nn.Parameter(torch.from_numpy(param.copy()))
+    optimizer = torch.optim.Muon([theirs], lr=0.1)
+    for _ in range(3):
+        grad = rng.standard_normal(shape)
+        theirs.grad = torch.from_numpy(grad.copy())
+        optimizer.step()
+        teeny_kernels.muon_step(param, grad, buffer, lr=0.1)
+        # PyTorch's own steps are rounded to bf16: 5 of them, of numbers up to 1.
+        np.testing.assert_allclose(param, theirs.detach().numpy(), atol=0.1 * 0.05)
+        wanted = optimizer.state[theirs]["momentum_buffer"].numpy()
+        np.testing.assert_allclose(buffer, wanted, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("shape", "options", "code"),
+    [
+        ((3,), {}, "E1202"),
+        ((3, 3), {"adjust_lr_fn": "no"}, "E1204"),
+        ((3, 3), {"ns_steps": 100}, "E1204"),
+    ],
+)
+def test_muon_refuses_what_does_not_fit(shape: Any, options: dict[str, Any], code: str) -> None:
+    with pytest.raises(KernelError, match=code):
+        teeny_kernels.muon_step(*(np.ones(shape) for _ in range(3)), **options)

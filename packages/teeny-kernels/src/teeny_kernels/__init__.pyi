@@ -13,8 +13,6 @@ from teeny_kernels.optimizer.moments import adamax_step as adamax_step
 from teeny_kernels.optimizer.moments import adamw_step as adamw_step
 from teeny_kernels.elementwise.arithmetic import add as add
 from teeny_kernels.elementwise.arithmetic import add_backward as add_backward
-from teeny_kernels.products.matmul import addmm as addmm
-from teeny_kernels.products.matmul import addmm_backward as addmm_backward
 from teeny_kernels.optimizer.descent import asgd_step as asgd_step
 from teeny_kernels.elementwise.trigonometry import asin as asin
 from teeny_kernels.elementwise.trigonometry import asin_backward as asin_backward
@@ -24,6 +22,7 @@ from teeny_kernels.elementwise.trigonometry import atan as atan
 from teeny_kernels.elementwise.trigonometry import atan_backward as atan_backward
 from teeny_kernels.elementwise.hyperbolic import atanh as atanh
 from teeny_kernels.elementwise.hyperbolic import atanh_backward as atanh_backward
+from teeny_kernels.attention.flash import attention_reference as attention_reference
 from teeny_kernels.pooling.average import avg_pool as avg_pool
 from teeny_kernels.pooling.named import avg_pool1d as avg_pool1d
 from teeny_kernels.pooling.named import avg_pool1d_backward as avg_pool1d_backward
@@ -39,34 +38,32 @@ from teeny_kernels.loss.probability import binary_cross_entropy as binary_cross_
 from teeny_kernels.loss.probability import binary_cross_entropy_backward as binary_cross_entropy_backward
 from teeny_kernels.loss.probability import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
 from teeny_kernels.loss.probability import binary_cross_entropy_with_logits_backward as binary_cross_entropy_with_logits_backward
-from teeny_kernels.products.matmul import bmm as bmm
-from teeny_kernels.products.matmul import bmm_backward as bmm_backward
+from teeny_kernels.tensor.join import cat as cat
+from teeny_kernels.tensor.join import cat_backward as cat_backward
 from teeny_kernels.elementwise.rounding import ceil as ceil
 from teeny_kernels.elementwise.rounding import ceil_backward as ceil_backward
 from teeny_kernels.activation.exponential import celu as celu
 from teeny_kernels.activation.exponential import celu_backward as celu_backward
+from teeny_kernels.tensor.bias import channel_bias_add as channel_bias_add
+from teeny_kernels.tensor.bias import channel_bias_add_backward as channel_bias_add_backward
+from teeny_kernels.tensor.join import channel_cat as channel_cat
+from teeny_kernels.tensor.join import channel_cat_backward as channel_cat_backward
+from teeny_kernels.tensor.join import channel_chunk as channel_chunk
+from teeny_kernels.tensor.join import channel_chunk_backward as channel_chunk_backward
+from teeny_kernels.tensor.join import chunk as chunk
+from teeny_kernels.tensor.join import chunk_backward as chunk_backward
 from teeny_kernels.padding.pad import circular_pad as circular_pad
 from teeny_kernels.padding.pad import circular_pad_backward as circular_pad_backward
 from teeny_kernels.elementwise.clip import clip as clip
 from teeny_kernels.elementwise.clip import clip_backward as clip_backward
 from teeny_kernels.padding.pad import constant_pad as constant_pad
 from teeny_kernels.padding.pad import constant_pad_backward as constant_pad_backward
-from teeny_kernels.convolution.convolve import conv1d as conv1d
-from teeny_kernels.convolution.convolve import conv1d_backward as conv1d_backward
-from teeny_kernels.convolution.convolve import conv2d as conv2d
-from teeny_kernels.convolution.convolve import conv2d_backward as conv2d_backward
-from teeny_kernels.convolution.convolve import conv3d as conv3d
-from teeny_kernels.convolution.convolve import conv3d_backward as conv3d_backward
-from teeny_kernels.convolution.transpose import conv_transpose1d as conv_transpose1d
-from teeny_kernels.convolution.transpose import conv_transpose1d_backward as conv_transpose1d_backward
-from teeny_kernels.convolution.transpose import conv_transpose2d as conv_transpose2d
-from teeny_kernels.convolution.transpose import conv_transpose2d_backward as conv_transpose2d_backward
-from teeny_kernels.convolution.transpose import conv_transpose3d as conv_transpose3d
-from teeny_kernels.convolution.transpose import conv_transpose3d_backward as conv_transpose3d_backward
 from teeny_kernels.elementwise.trigonometry import cos as cos
 from teeny_kernels.elementwise.trigonometry import cos_backward as cos_backward
 from teeny_kernels.elementwise.hyperbolic import cosh as cosh
 from teeny_kernels.elementwise.hyperbolic import cosh_backward as cosh_backward
+from teeny_kernels.loss.embedding import cosine_embedding_loss as cosine_embedding_loss
+from teeny_kernels.loss.embedding import cosine_embedding_loss_backward as cosine_embedding_loss_backward
 from teeny_kernels.loss.classes import cross_entropy as cross_entropy
 from teeny_kernels.loss.classes import cross_entropy_backward as cross_entropy_backward
 from teeny_kernels.reduce.scans import cumprod as cumprod
@@ -88,8 +85,8 @@ from teeny_kernels.elementwise.powers import exp as exp
 from teeny_kernels.elementwise.powers import exp_backward as exp_backward
 from teeny_kernels.attention.flash import flash_attention as flash_attention
 from teeny_kernels.attention.flash import flash_attention_backward as flash_attention_backward
-from teeny_kernels.attention.varlen import flash_attention_varlen as flash_attention_varlen
-from teeny_kernels.attention.varlen import flash_attention_varlen_backward as flash_attention_varlen_backward
+from teeny_kernels.tensor.join import flatten as flatten
+from teeny_kernels.tensor.join import flatten_backward as flatten_backward
 from teeny_kernels.elementwise.rounding import floor as floor
 from teeny_kernels.elementwise.rounding import floor_backward as floor_backward
 from teeny_kernels.elementwise.arithmetic import fmod as fmod
@@ -134,10 +131,8 @@ from teeny_kernels.activation.piecewise import leaky_relu as leaky_relu
 from teeny_kernels.activation.piecewise import leaky_relu_backward as leaky_relu_backward
 from teeny_kernels.elementwise.comparison import less as less
 from teeny_kernels.elementwise.comparison import less_equal as less_equal
-from teeny_kernels.products.linear import linear as linear
-from teeny_kernels.products.linear import linear_activation as linear_activation
-from teeny_kernels.products.linear import linear_activation_backward as linear_activation_backward
-from teeny_kernels.products.linear import linear_backward as linear_backward
+from teeny_kernels.products.matmul import linear as linear
+from teeny_kernels.products.matmul import linear_backward as linear_backward
 from teeny_kernels.optimizer.descent import lion_step as lion_step
 from teeny_kernels.elementwise.powers import log as log
 from teeny_kernels.elementwise.powers import log_backward as log_backward
@@ -177,7 +172,14 @@ from teeny_kernels.loss.distance import mse_loss as mse_loss
 from teeny_kernels.loss.distance import mse_loss_backward as mse_loss_backward
 from teeny_kernels.elementwise.arithmetic import mul as mul
 from teeny_kernels.elementwise.arithmetic import mul_backward as mul_backward
+from teeny_kernels.loss.several import multi_margin_loss as multi_margin_loss
+from teeny_kernels.loss.several import multi_margin_loss_backward as multi_margin_loss_backward
+from teeny_kernels.loss.several import multilabel_soft_margin_loss as multilabel_soft_margin_loss
+from teeny_kernels.loss.several import multilabel_soft_margin_loss_backward as multilabel_soft_margin_loss_backward
+from teeny_kernels.optimizer.muon import muon_step as muon_step
 from teeny_kernels.optimizer.moments import nadam_step as nadam_step
+from teeny_kernels.tensor.bias import nchw_bias_add as nchw_bias_add
+from teeny_kernels.tensor.bias import nchw_bias_add_backward as nchw_bias_add_backward
 from teeny_kernels.elementwise.rounding import neg as neg
 from teeny_kernels.elementwise.rounding import neg_backward as neg_backward
 from teeny_kernels.loss.classes import nll_loss as nll_loss
@@ -188,6 +190,8 @@ from teeny_kernels.loss.probability import poisson_nll_loss as poisson_nll_loss
 from teeny_kernels.loss.probability import poisson_nll_loss_backward as poisson_nll_loss_backward
 from teeny_kernels.elementwise.arithmetic import pow as pow
 from teeny_kernels.elementwise.arithmetic import pow_backward as pow_backward
+from teeny_kernels.activation.prelu import prelu as prelu
+from teeny_kernels.activation.prelu import prelu_backward as prelu_backward
 from teeny_kernels.optimizer.moments import radam_step as radam_step
 from teeny_kernels.elementwise.powers import reciprocal as reciprocal
 from teeny_kernels.elementwise.powers import reciprocal_backward as reciprocal_backward
@@ -270,17 +274,17 @@ from teeny_kernels.activation.piecewise import threshold as threshold
 from teeny_kernels.activation.piecewise import threshold_backward as threshold_backward
 from teeny_kernels.activation.piecewise import thresholded_relu as thresholded_relu
 from teeny_kernels.activation.piecewise import thresholded_relu_backward as thresholded_relu_backward
+from teeny_kernels.loss.embedding import triplet_margin_loss as triplet_margin_loss
+from teeny_kernels.loss.embedding import triplet_margin_loss_backward as triplet_margin_loss_backward
 from teeny_kernels.tensor.upsample import upsample_nearest2d as upsample_nearest2d
 from teeny_kernels.tensor.upsample import upsample_nearest2d_backward as upsample_nearest2d_backward
 from teeny_kernels.tensor.upsample import upsample_nearest2d_reference as upsample_nearest2d_reference
 from teeny_kernels.elementwise.several import where as where
 from teeny_kernels.elementwise.several import where_backward as where_backward
-from teeny_kernels.bundling import bundle_instances as bundle_instances
 
 __version__: str
 __all__ = [
     "__version__",
-    "bundle_instances",
     "abs",
     "abs_backward",
     "acos",
@@ -294,8 +298,6 @@ __all__ = [
     "adamw_step",
     "add",
     "add_backward",
-    "addmm",
-    "addmm_backward",
     "asgd_step",
     "asin",
     "asin_backward",
@@ -305,6 +307,7 @@ __all__ = [
     "atan_backward",
     "atanh",
     "atanh_backward",
+    "attention_reference",
     "avg_pool",
     "avg_pool1d",
     "avg_pool1d_backward",
@@ -320,34 +323,32 @@ __all__ = [
     "binary_cross_entropy_backward",
     "binary_cross_entropy_with_logits",
     "binary_cross_entropy_with_logits_backward",
-    "bmm",
-    "bmm_backward",
+    "cat",
+    "cat_backward",
     "ceil",
     "ceil_backward",
     "celu",
     "celu_backward",
+    "channel_bias_add",
+    "channel_bias_add_backward",
+    "channel_cat",
+    "channel_cat_backward",
+    "channel_chunk",
+    "channel_chunk_backward",
+    "chunk",
+    "chunk_backward",
     "circular_pad",
     "circular_pad_backward",
     "clip",
     "clip_backward",
     "constant_pad",
     "constant_pad_backward",
-    "conv1d",
-    "conv1d_backward",
-    "conv2d",
-    "conv2d_backward",
-    "conv3d",
-    "conv3d_backward",
-    "conv_transpose1d",
-    "conv_transpose1d_backward",
-    "conv_transpose2d",
-    "conv_transpose2d_backward",
-    "conv_transpose3d",
-    "conv_transpose3d_backward",
     "cos",
     "cos_backward",
     "cosh",
     "cosh_backward",
+    "cosine_embedding_loss",
+    "cosine_embedding_loss_backward",
     "cross_entropy",
     "cross_entropy_backward",
     "cumprod",
@@ -369,8 +370,8 @@ __all__ = [
     "exp_backward",
     "flash_attention",
     "flash_attention_backward",
-    "flash_attention_varlen",
-    "flash_attention_varlen_backward",
+    "flatten",
+    "flatten_backward",
     "floor",
     "floor_backward",
     "fmod",
@@ -416,8 +417,6 @@ __all__ = [
     "less",
     "less_equal",
     "linear",
-    "linear_activation",
-    "linear_activation_backward",
     "linear_backward",
     "lion_step",
     "log",
@@ -458,7 +457,14 @@ __all__ = [
     "mse_loss_backward",
     "mul",
     "mul_backward",
+    "multi_margin_loss",
+    "multi_margin_loss_backward",
+    "multilabel_soft_margin_loss",
+    "multilabel_soft_margin_loss_backward",
+    "muon_step",
     "nadam_step",
+    "nchw_bias_add",
+    "nchw_bias_add_backward",
     "neg",
     "neg_backward",
     "nll_loss",
@@ -469,6 +475,8 @@ __all__ = [
     "poisson_nll_loss_backward",
     "pow",
     "pow_backward",
+    "prelu",
+    "prelu_backward",
     "radam_step",
     "reciprocal",
     "reciprocal_backward",
@@ -551,6 +559,8 @@ __all__ = [
     "threshold_backward",
     "thresholded_relu",
     "thresholded_relu_backward",
+    "triplet_margin_loss",
+    "triplet_margin_loss_backward",
     "upsample_nearest2d",
     "upsample_nearest2d_backward",
     "upsample_nearest2d_reference",

@@ -3,20 +3,25 @@
     m <- b1 m + (1 - b1) g;   v <- b2 v + (1 - b2) g^2     (adamax: v <- max(b2 v, |g| + eps))
     p <- p - lr m' / (sqrt(v') + eps),   m' = m / (1 - b1^t),   v' = v / (1 - b2^t)
 
-Names, defaults and meanings of torch.optim, without `amsgrad`. Parameter and state are changed in
-place; the state is zeros before step 1.
+With `amsgrad`, the largest v so far takes its place in the step (Reddi, Kale, Kumar 2018). Names,
+defaults and meanings of torch.optim. Parameter and state are changed in place; the state is zeros
+before step 1.
 """
 
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from teeny_kernels.codes import E1204
 from teeny_kernels.optimizer.rules import KERNELS
 from teeny_kernels.optimizer.run import require_step, step_in_place
 from teeny_kernels.optimizer.specs import step_cases, step_spec
+
+if TYPE_CHECKING:
+    from teeny_macros import Kernel
 
 A = TypeVar("A")
 Betas = tuple[float, float]
@@ -27,26 +32,30 @@ def adam_step(
     grad: A,
     exp_avg: A,
     exp_avg_sq: A,
+    max_exp_avg_sq: A | None = None,
     *,
     step: int,
     lr: float = 1e-3,
     betas: Betas = (0.9, 0.999),
     eps: float = 1e-8,
     weight_decay: float = 0.0,
+    amsgrad: bool = False,
     maximize: bool = False,
 ) -> None:
     """One step of Adam with bias correction; changes `param`, `exp_avg` and `exp_avg_sq`.
 
     `step` counts from 1; `weight_decay` times the parameter is added to the gradient.
 
+    With `amsgrad`, `max_exp_avg_sq` is changed too.
+
     Raises:
-        KernelError: E1201-E1204, E1206.
+        KernelError: E1201-E1203, E1206; E1204 for `amsgrad` without its array.
     """
-    states = {"exp_avg": exp_avg, "exp_avg_sq": exp_avg_sq}
+    kernel, states = _moments("adam_step", exp_avg, exp_avg_sq, max_exp_avg_sq, amsgrad)
     numbers = _adam_numbers("adam_step", step, lr, betas, eps)
     step_in_place(
         "adam_step",
-        KERNELS["adam"],
+        kernel,
         param,
         grad,
         states,
@@ -61,26 +70,30 @@ def adamw_step(
     grad: A,
     exp_avg: A,
     exp_avg_sq: A,
+    max_exp_avg_sq: A | None = None,
     *,
     step: int,
     lr: float = 1e-3,
     betas: Betas = (0.9, 0.999),
     eps: float = 1e-8,
     weight_decay: float = 1e-2,
+    amsgrad: bool = False,
     maximize: bool = False,
 ) -> None:
     """One step of AdamW: Adam that shrinks the parameter by 1 - lr weight_decay; in place.
 
     `step` counts from 1.
 
+    With `amsgrad`, `max_exp_avg_sq` is changed too.
+
     Raises:
-        KernelError: E1201-E1204, E1206.
+        KernelError: E1201-E1203, E1206; E1204 for `amsgrad` without its array.
     """
-    states = {"exp_avg": exp_avg, "exp_avg_sq": exp_avg_sq}
+    kernel, states = _moments("adamw_step", exp_avg, exp_avg_sq, max_exp_avg_sq, amsgrad)
     numbers = _adam_numbers("adamw_step", step, lr, betas, eps)
     step_in_place(
         "adamw_step",
-        KERNELS["adam"],
+        kernel,
         param,
         grad,
         states,
@@ -88,6 +101,19 @@ def adamw_step(
         shrink=1 - lr * weight_decay,
         maximize=maximize,
     )
+
+
+def _moments(
+    operation: str, exp_avg: Any, exp_avg_sq: Any, largest: Any, amsgrad: bool
+) -> tuple[Kernel[...], dict[str, Any]]:
+    states = {"exp_avg": exp_avg, "exp_avg_sq": exp_avg_sq}
+    if not amsgrad:
+        return KERNELS["adam"], states
+    if largest is None:
+        raise E1204.error(operation=operation, name="max_exp_avg_sq", found="None").help(
+            "with amsgrad give an array of the shape of `param`, zeros at first"
+        )
+    return KERNELS["adam_amsgrad"], {**states, "max_exp_avg_sq": largest}
 
 
 def _adam_numbers(
@@ -256,17 +282,18 @@ def _with(options: dict[str, Any], **defaults: Any) -> dict[str, Any]:
     return {"betas": (0.9, 0.999), "eps": 1e-8, **defaults, **options}
 
 
-def _adam(p: Any, g: Any, m: Any, v: Any, **given: Any) -> tuple[Any, ...]:
+def _adam(p: Any, g: Any, m: Any, v: Any, *largest: Any, **given: Any) -> tuple[Any, ...]:
     own = _with(given, lr=1e-3)
     p, g, m, v = _averaged(p, g, m, v, own)
     (b1, b2), t = own["betas"], own["step"]
-    first, second = m / (1 - b1**t), v / (1 - b2**t)
-    return p - own["lr"] * first / (np.sqrt(second) + own["eps"]), m, v
+    kept = [np.maximum(top, v) for top in largest]
+    first, second = m / (1 - b1**t), (kept[0] if kept else v) / (1 - b2**t)
+    return p - own["lr"] * first / (np.sqrt(second) + own["eps"]), m, v, *kept
 
 
-def _adamw(p: Any, g: Any, m: Any, v: Any, **given: Any) -> tuple[Any, ...]:
+def _adamw(p: Any, g: Any, m: Any, v: Any, *largest: Any, **given: Any) -> tuple[Any, ...]:
     own = _with(given, lr=1e-3, weight_decay=1e-2)
-    return _adam(p, g, m, v, **own, decoupled_weight_decay=True)
+    return _adam(p, g, m, v, *largest, **own, decoupled_weight_decay=True)
 
 
 def _adamax(p: Any, g: Any, m: Any, u: Any, **given: Any) -> tuple[Any, ...]:
@@ -308,34 +335,40 @@ def _product(
 
 
 _COMMON: dict[str, Any] = {"states": lambda **_: ("exp_avg", "exp_avg_sq")}
+_MAYBE_LARGEST: dict[str, Any] = {
+    "states": lambda amsgrad=False, **_: (
+        ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if amsgrad else ("exp_avg", "exp_avg_sq")
+    )
+}
 _FIRST: dict[str, Any] = {"step": 1}
 _OPTIONS: tuple[dict[str, Any], ...] = (
     {"step": 10, "lr": 0.1, "betas": (0.8, 0.95)},
     {"step": 100, "weight_decay": 0.01, "eps": 1e-3},
     {"step": 3, "maximize": True},
 )
+_AMSGRAD: tuple[dict[str, Any], ...] = ({"step": 5, "lr": 0.1, "amsgrad": True},)
 _DECOUPLED = {"step": 7, "lr": 0.1, "weight_decay": 0.1, "decoupled_weight_decay": True}
 
 SPECS = (
     step_spec(
         adam_step,
-        kernels=("adam",),
+        kernels=("adam", "adam_amsgrad"),
         formula="p = p - lr m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + eps)",
         source="Kingma, Ba 2015",
         reference=_adam,
         torch_name="Adam",
-        cases=step_cases(*_OPTIONS, first=_FIRST),
-        **_COMMON,
+        cases=step_cases(*_OPTIONS, *_AMSGRAD, first=_FIRST),
+        **_MAYBE_LARGEST,
     ),
     step_spec(
         adamw_step,
-        kernels=("adam",),
+        kernels=("adam", "adam_amsgrad"),
         formula="p = (1 - lr wd) p - lr m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + eps)",
         source="Loshchilov, Hutter 2019",
         reference=_adamw,
         torch_name="AdamW",
-        cases=step_cases(*_OPTIONS, first=_FIRST),
-        **_COMMON,
+        cases=step_cases(*_OPTIONS, *_AMSGRAD, first=_FIRST),
+        **_MAYBE_LARGEST,
     ),
     step_spec(
         adamax_step,

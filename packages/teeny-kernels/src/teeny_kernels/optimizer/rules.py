@@ -82,6 +82,21 @@ def adam_rule(
 
 
 @device
+def adam_amsgrad_rule(
+    p: Tensor[f32, R],
+    g: Tensor[f32, R],
+    m: Tensor[f32, R],
+    v: Tensor[f32, R],
+    top: Tensor[f32, R],
+    h: Numbers,
+) -> tuple[Tensor[f32, R], Tensor[f32, R], Tensor[f32, R], Tensor[f32, R]]:
+    m = m + (g - m) * h[1]
+    v = v * h[2] + g * g * h[3]
+    top = tl.maximum(top, v, propagate_nan=PropagateNan.ALL)
+    return p - m / (tl.sqrt_rn(top) * h[4] + h[5]) * h[0], m, v, top
+
+
+@device
 def radam_rule(
     p: Tensor[f32, R], g: Tensor[f32, R], m: Tensor[f32, R], v: Tensor[f32, R], h: Numbers
 ) -> tuple[Tensor[f32, R], Tensor[f32, R], Tensor[f32, R]]:
@@ -191,6 +206,7 @@ KERNELS = {
         ("asgd", asgd_rule, 1),
         ("rprop", rprop_rule, 2),
         ("adam", adam_rule, 2),
+        ("adam_amsgrad", adam_amsgrad_rule, 3),
         ("radam", radam_rule, 2),
         ("radam_early", radam_early_rule, 2),
         ("nadam", nadam_rule, 2),

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 # State that is never negative.
-POSITIVE = frozenset({"exp_avg_sq", "exp_inf", "square_avg", "acc_delta", "state_sum", "step_size"})
+POSITIVE = frozenset({
+    "exp_avg_sq", "max_exp_avg_sq", "exp_inf", "square_avg", "acc_delta", "state_sum", "step_size",
+})  # fmt: skip
 SHAPES: tuple[tuple[int, ...], ...] = (
     (), (0,), (1,), (17,), (1000,), (1024,), (3, 0, 5), (33, 77), (2, 3, 4, 5), (1, 1, 4097),
 )  # fmt: skip
@@ -60,7 +62,7 @@ def step_spec(
     """
 
     def stepped(param: Any, grad: Any, *given: Any, **options: Any) -> tuple[Any, ...]:
-        fresh = [_copied(own) for own in (param, *given)]
+        fresh = [copied(own) for own in (param, *given)]
         named = dict(zip(states(**options), fresh[1:], strict=True))
         function(fresh[0], grad, **named, **options)
         return tuple(fresh)
@@ -111,7 +113,8 @@ def step_spec(
     )
 
 
-def _copied(array: Any) -> Any:
+def copied(array: Any) -> Any:
+    """A copy of an array, of its library."""
     own = operand("array", array)
     made = empty(own, own.shape)
     copy("copy", made, own)
