@@ -13,6 +13,8 @@ from teeny_kernels.optimizer.moments import adamax_step as adamax_step
 from teeny_kernels.optimizer.moments import adamw_step as adamw_step
 from teeny_kernels.elementwise.arithmetic import add as add
 from teeny_kernels.elementwise.arithmetic import add_backward as add_backward
+from teeny_kernels.products.matmul import addmm as addmm
+from teeny_kernels.products.matmul import addmm_backward as addmm_backward
 from teeny_kernels.optimizer.descent import asgd_step as asgd_step
 from teeny_kernels.elementwise.trigonometry import asin as asin
 from teeny_kernels.elementwise.trigonometry import asin_backward as asin_backward
@@ -22,7 +24,6 @@ from teeny_kernels.elementwise.trigonometry import atan as atan
 from teeny_kernels.elementwise.trigonometry import atan_backward as atan_backward
 from teeny_kernels.elementwise.hyperbolic import atanh as atanh
 from teeny_kernels.elementwise.hyperbolic import atanh_backward as atanh_backward
-from teeny_kernels.attention.flash import attention_reference as attention_reference
 from teeny_kernels.pooling.average import avg_pool as avg_pool
 from teeny_kernels.pooling.named import avg_pool1d as avg_pool1d
 from teeny_kernels.pooling.named import avg_pool1d_backward as avg_pool1d_backward
@@ -38,6 +39,8 @@ from teeny_kernels.loss.probability import binary_cross_entropy as binary_cross_
 from teeny_kernels.loss.probability import binary_cross_entropy_backward as binary_cross_entropy_backward
 from teeny_kernels.loss.probability import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
 from teeny_kernels.loss.probability import binary_cross_entropy_with_logits_backward as binary_cross_entropy_with_logits_backward
+from teeny_kernels.products.matmul import bmm as bmm
+from teeny_kernels.products.matmul import bmm_backward as bmm_backward
 from teeny_kernels.tensor.join import cat as cat
 from teeny_kernels.tensor.join import cat_backward as cat_backward
 from teeny_kernels.elementwise.rounding import ceil as ceil
@@ -58,6 +61,18 @@ from teeny_kernels.elementwise.clip import clip as clip
 from teeny_kernels.elementwise.clip import clip_backward as clip_backward
 from teeny_kernels.padding.pad import constant_pad as constant_pad
 from teeny_kernels.padding.pad import constant_pad_backward as constant_pad_backward
+from teeny_kernels.convolution.convolve import conv1d as conv1d
+from teeny_kernels.convolution.convolve import conv1d_backward as conv1d_backward
+from teeny_kernels.convolution.convolve import conv2d as conv2d
+from teeny_kernels.convolution.convolve import conv2d_backward as conv2d_backward
+from teeny_kernels.convolution.convolve import conv3d as conv3d
+from teeny_kernels.convolution.convolve import conv3d_backward as conv3d_backward
+from teeny_kernels.convolution.transpose import conv_transpose1d as conv_transpose1d
+from teeny_kernels.convolution.transpose import conv_transpose1d_backward as conv_transpose1d_backward
+from teeny_kernels.convolution.transpose import conv_transpose2d as conv_transpose2d
+from teeny_kernels.convolution.transpose import conv_transpose2d_backward as conv_transpose2d_backward
+from teeny_kernels.convolution.transpose import conv_transpose3d as conv_transpose3d
+from teeny_kernels.convolution.transpose import conv_transpose3d_backward as conv_transpose3d_backward
 from teeny_kernels.elementwise.trigonometry import cos as cos
 from teeny_kernels.elementwise.trigonometry import cos_backward as cos_backward
 from teeny_kernels.elementwise.hyperbolic import cosh as cosh
@@ -85,6 +100,8 @@ from teeny_kernels.elementwise.powers import exp as exp
 from teeny_kernels.elementwise.powers import exp_backward as exp_backward
 from teeny_kernels.attention.flash import flash_attention as flash_attention
 from teeny_kernels.attention.flash import flash_attention_backward as flash_attention_backward
+from teeny_kernels.attention.varlen import flash_attention_varlen as flash_attention_varlen
+from teeny_kernels.attention.varlen import flash_attention_varlen_backward as flash_attention_varlen_backward
 from teeny_kernels.tensor.join import flatten as flatten
 from teeny_kernels.tensor.join import flatten_backward as flatten_backward
 from teeny_kernels.elementwise.rounding import floor as floor
@@ -131,8 +148,10 @@ from teeny_kernels.activation.piecewise import leaky_relu as leaky_relu
 from teeny_kernels.activation.piecewise import leaky_relu_backward as leaky_relu_backward
 from teeny_kernels.elementwise.comparison import less as less
 from teeny_kernels.elementwise.comparison import less_equal as less_equal
-from teeny_kernels.products.matmul import linear as linear
-from teeny_kernels.products.matmul import linear_backward as linear_backward
+from teeny_kernels.products.linear import linear as linear
+from teeny_kernels.products.linear import linear_activation as linear_activation
+from teeny_kernels.products.linear import linear_activation_backward as linear_activation_backward
+from teeny_kernels.products.linear import linear_backward as linear_backward
 from teeny_kernels.optimizer.descent import lion_step as lion_step
 from teeny_kernels.elementwise.powers import log as log
 from teeny_kernels.elementwise.powers import log_backward as log_backward
@@ -281,10 +300,12 @@ from teeny_kernels.tensor.upsample import upsample_nearest2d_backward as upsampl
 from teeny_kernels.tensor.upsample import upsample_nearest2d_reference as upsample_nearest2d_reference
 from teeny_kernels.elementwise.several import where as where
 from teeny_kernels.elementwise.several import where_backward as where_backward
+from teeny_kernels.bundling import bundle_instances as bundle_instances
 
 __version__: str
 __all__ = [
     "__version__",
+    "bundle_instances",
     "abs",
     "abs_backward",
     "acos",
@@ -298,6 +319,8 @@ __all__ = [
     "adamw_step",
     "add",
     "add_backward",
+    "addmm",
+    "addmm_backward",
     "asgd_step",
     "asin",
     "asin_backward",
@@ -307,7 +330,6 @@ __all__ = [
     "atan_backward",
     "atanh",
     "atanh_backward",
-    "attention_reference",
     "avg_pool",
     "avg_pool1d",
     "avg_pool1d_backward",
@@ -323,6 +345,8 @@ __all__ = [
     "binary_cross_entropy_backward",
     "binary_cross_entropy_with_logits",
     "binary_cross_entropy_with_logits_backward",
+    "bmm",
+    "bmm_backward",
     "cat",
     "cat_backward",
     "ceil",
@@ -343,6 +367,18 @@ __all__ = [
     "clip_backward",
     "constant_pad",
     "constant_pad_backward",
+    "conv1d",
+    "conv1d_backward",
+    "conv2d",
+    "conv2d_backward",
+    "conv3d",
+    "conv3d_backward",
+    "conv_transpose1d",
+    "conv_transpose1d_backward",
+    "conv_transpose2d",
+    "conv_transpose2d_backward",
+    "conv_transpose3d",
+    "conv_transpose3d_backward",
     "cos",
     "cos_backward",
     "cosh",
@@ -370,6 +406,8 @@ __all__ = [
     "exp_backward",
     "flash_attention",
     "flash_attention_backward",
+    "flash_attention_varlen",
+    "flash_attention_varlen_backward",
     "flatten",
     "flatten_backward",
     "floor",
@@ -417,6 +455,8 @@ __all__ = [
     "less",
     "less_equal",
     "linear",
+    "linear_activation",
+    "linear_activation_backward",
     "linear_backward",
     "lion_step",
     "log",

@@ -24,7 +24,8 @@ from teeny_kernels.elementwise.run import flat_block
 from teeny_kernels.layout import contiguous, copy, permuted, require_dtype
 from teeny_kernels.numerics import R, number, widen
 from teeny_kernels.optimizer.specs import copied
-from teeny_kernels.products.matmul import linear, matmul
+from teeny_kernels.products.linear import linear
+from teeny_kernels.products.matmul import matmul
 from teeny_kernels.reduce.kernels import exact
 from teeny_kernels.reduce.run import reduced
 from teeny_kernels.reduce.squares import L2
