@@ -205,6 +205,7 @@ from teeny_kernels.loss.classes import nll_loss as nll_loss
 from teeny_kernels.loss.classes import nll_loss_backward as nll_loss_backward
 from teeny_kernels.padding.pad import pad as pad
 from teeny_kernels.padding.pad import pad_backward as pad_backward
+from teeny_kernels.attention.paged import paged_attention as paged_attention
 from teeny_kernels.loss.probability import poisson_nll_loss as poisson_nll_loss
 from teeny_kernels.loss.probability import poisson_nll_loss_backward as poisson_nll_loss_backward
 from teeny_kernels.elementwise.arithmetic import pow as pow
@@ -511,6 +512,7 @@ __all__ = [
     "nll_loss_backward",
     "pad",
     "pad_backward",
+    "paged_attention",
     "poisson_nll_loss",
     "poisson_nll_loss_backward",
     "pow",

@@ -206,6 +206,7 @@ HOMES = {
     "nll_loss_backward": "loss.classes",
     "pad": "padding.pad",
     "pad_backward": "padding.pad",
+    "paged_attention": "attention.paged",
     "poisson_nll_loss": "loss.probability",
     "poisson_nll_loss_backward": "loss.probability",
     "pow": "elementwise.arithmetic",

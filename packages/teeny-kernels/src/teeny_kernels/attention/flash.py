@@ -13,6 +13,7 @@ from teeny_kernels.attention.backward import (
     attention_backward_sink,
 )
 from teeny_kernels.attention.cases import arguments, sizes_of_gradients
+from teeny_kernels.attention.decode import attention_combine, attention_decode
 from teeny_kernels.attention.forward import attention_forward
 from teeny_kernels.attention.options import Options
 from teeny_kernels.attention.plan import dense
@@ -23,6 +24,7 @@ from teeny_kernels.attention.reference import (
     torch_attention,
 )
 from teeny_kernels.attention.run import backward, check_results, forward
+from teeny_kernels.attention.split import Cache, decode, is_step
 from teeny_kernels.spec import Case, Cost, KernelSpec, Tolerance
 
 A = TypeVar("A")
@@ -69,7 +71,7 @@ def flash_attention(
         causal, scale, window, soft_cap, alibi_slopes, sink, sink_tokens, dropout, seed
     )
     plan = dense("flash_attention", (q, k, v), options)
-    out, lse = forward(plan)
+    out, lse = decode(plan, Cache()) if is_step(plan) else forward(plan)
     return out.finish(), lse.finish()
 
 
@@ -152,6 +154,8 @@ SPEC = KernelSpec(
         attention_backward_q,
         attention_backward_kv,
         attention_backward_sink,
+        attention_decode,
+        attention_combine,
     ),
     call=_call,
     backward=_backward,
@@ -172,6 +176,7 @@ SPEC = KernelSpec(
         _case(1, 2, 1, 60, 60, 16, 16, causal=True, window=7),
         _case(1, 2, 1, 60, 90, 16, 16, window=(30, 4), sink_tokens=5),
         _case(1, 2, 2, 300, 300, 16, 16, causal=True),
+        _case(1, 4, 2, 5, 300, 16, 16, causal=True, window=200),
         _case(1, 2, 2, 140, 200, 16, 16, window=(100, 20), sink_tokens=70),
         _case(1, 2, 2, 129, 65, 40, 24),
         _case(1, 2, 2, 50, 50, 100, 100, causal=True),

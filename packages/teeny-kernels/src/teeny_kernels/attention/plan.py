@@ -14,7 +14,7 @@ from teeny_kernels.arrays import Operand, operand, same_place
 from teeny_kernels.attention.blocks import is_hopper
 from teeny_kernels.attention.options import Options, numbers_of
 from teeny_kernels.codes import E1202, E1203
-from teeny_kernels.layout import contiguous, require_dtype
+from teeny_kernels.layout import contiguous, permuted, require_dtype
 from teeny_kernels.spec import FLOATS
 from teeny_macros import devices
 
@@ -144,6 +144,47 @@ def packed(
     )
     extras = extras._replace(starts_q=starts_q, starts_k=starts_k)
     return Plan(operation, (q, k, v), sides, extras, numbers_of(operation, sides.dq, asked))
+
+
+def paged(
+    operation: str, arrays: tuple[Any, Any, Any], block_table: Any, context_lens: Any,
+    asked: Options,
+) -> tuple[Plan, Operand, Operand]:  # fmt: skip
+    """A call on a cache in pages, its table and the lengths in use. Raises as `dense`.
+
+    The caches get the axes of dense arrays, with pages in place of batches.
+    """
+    q, k, v = (operand(name, own) for name, own in zip("qkv", arrays, strict=True))
+    check_dtypes(operation, q, k, v)
+    table = operand("block_table", block_table)
+    fits = (
+        q.ndim == k.ndim == v.ndim == 4
+        and k.shape[:3] == v.shape[:3]
+        and q.shape[3] == k.shape[3]
+        and k.shape[1] > 0
+        and k.shape[2] > 0
+        and q.shape[1] % k.shape[2] == 0
+        and table.ndim == 2
+    )
+    if not fits:
+        what = (
+            f"`q` {q.shape}, `k_cache` {k.shape}, `v_cache` {v.shape}, `block_table` {table.shape}"
+        )
+        raise E1202.error(operation=operation, what=what).help(
+            "(batch, heads, rows, depth), (pages, page size, heads of k, depth), (batch, pages)"
+        )
+    sides = Sides(
+        q.shape[0], q.shape[1], k.shape[2], q.shape[2], table.shape[1] * k.shape[1], q.shape[3],
+        v.shape[3],
+    )  # fmt: skip
+    check_depths(operation, sides)
+    extras = extras_of(operation, q, sides, asked.alibi_slopes, asked.sink)
+    shape = (sides.batch, table.shape[1])
+    table = whole_numbers(operation, q, "block_table", block_table, shape)
+    lengths = whole_numbers(operation, q, "context_lens", context_lens, shape[:1])
+    numbers = numbers_of(operation, sides.dq, asked)
+    turned = (q, permuted(k, (0, 2, 1, 3)), permuted(v, (0, 2, 1, 3)))
+    return Plan(operation, turned, sides, extras, numbers), table, lengths
 
 
 def rows_of(operation: str, x: Operand) -> Rows:
