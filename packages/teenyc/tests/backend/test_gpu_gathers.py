@@ -16,6 +16,7 @@ from teenyc.frontend import lower_unit
 from teenyc.interp import InterpProgram
 from teenyc.ir.verifier import verify_module
 from teenyc.options import Options
+from teenyc.types import shape_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,7 +66,7 @@ def lowered(unit: Unit) -> Module:
 
 
 def ranks(module: Module) -> list[int]:
-    return [len(op.operands[0].type.shape) for op in module.walk() if op.name == "tt.gather"]
+    return [len(shape_of(op.operands[0].type)) for op in module.walk() if op.name == "tt.gather"]
 
 
 @pytest.mark.parametrize("index", ["i32", "u8", "i64"])

@@ -56,7 +56,10 @@ def _position(rank, side):
 
 def _compare_and_swap(x, turned, rank, side):
     other = x ^ reduce(x, rank - 1 - side, _xor, True)
-    return where((x > other) != (turned ^ _position(rank, side)), other, x)
+    keeps_greater = turned ^ _position(rank, side)
+    if 16 <= x.dtype.primitive_bitwidth <= 32:
+        return where(keeps_greater != 0, maximum(x, other), minimum(x, other))  # one instruction
+    return where((x > other) != keeps_greater, other, x)
 
 
 def _merge_hypercube(x, rank, stage, order):

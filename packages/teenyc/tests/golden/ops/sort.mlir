@@ -32,15 +32,17 @@ module {
     %expand_dims = tt.expand_dims %reduce {axis = 1 : i32} : tensor<2xi32> -> tensor<2x1xi32>
     %broadcast = tt.broadcast %expand_dims : tensor<2x1xi32> -> tensor<2x2xi32>
     %xori_2 = arith.xori %reshape, %broadcast : tensor<2x2xi32>
-    %cmpi = arith.cmpi sgt, %reshape, %xori_2 : tensor<2x2xi32>
     %make_range_1 = tt.make_range {end = 2 : i32, start = 0 : i32} : tensor<2xi32>
     %reshape_2 = tt.reshape %make_range_1 : tensor<2xi32> -> tensor<1x2xi32>
     %broadcast_1 = tt.broadcast %reshape_1 : tensor<2x1xi32> -> tensor<2x2xi32>
     %broadcast_2 = tt.broadcast %reshape_2 : tensor<1x2xi32> -> tensor<2x2xi32>
     %xori_3 = arith.xori %broadcast_1, %broadcast_2 : tensor<2x2xi32>
-    %extui = arith.extui %cmpi : tensor<2x2xi1> to tensor<2x2xi32>
-    %cmpi_1 = arith.cmpi ne, %extui, %xori_3 : tensor<2x2xi32>
-    %select_1 = arith.select %cmpi_1, %xori_2, %reshape : tensor<2x2xi1>, tensor<2x2xi32>
+    %constant_3 = arith.constant 0 : i32
+    %splat_5 = tt.splat %constant_3 : i32 -> tensor<2x2xi32>
+    %cmpi = arith.cmpi ne, %xori_3, %splat_5 : tensor<2x2xi32>
+    %maxsi = arith.maxsi %reshape, %xori_2 : tensor<2x2xi32>
+    %minsi = arith.minsi %reshape, %xori_2 : tensor<2x2xi32>
+    %select_1 = arith.select %cmpi, %maxsi, %minsi : tensor<2x2xi1>, tensor<2x2xi32>
     %reduce_1 = "tt.reduce"(%select_1) <{axis = 0 : i32}> ({
     ^bb0(%a_1: i32, %b_1: i32):
       %xori_4 = arith.xori %a_1, %b_1 : i32
@@ -49,16 +51,18 @@ module {
     %expand_dims_1 = tt.expand_dims %reduce_1 {axis = 0 : i32} : tensor<2xi32> -> tensor<1x2xi32>
     %broadcast_3 = tt.broadcast %expand_dims_1 : tensor<1x2xi32> -> tensor<2x2xi32>
     %xori_5 = arith.xori %select_1, %broadcast_3 : tensor<2x2xi32>
-    %cmpi_2 = arith.cmpi sgt, %select_1, %xori_5 : tensor<2x2xi32>
     %make_range_2 = tt.make_range {end = 2 : i32, start = 0 : i32} : tensor<2xi32>
     %reshape_3 = tt.reshape %make_range_2 : tensor<2xi32> -> tensor<2x1xi32>
-    %constant_3 = arith.constant 0 : i32
-    %splat_5 = tt.splat %constant_3 : i32 -> tensor<2x1xi32>
-    %xori_6 = arith.xori %splat_5, %reshape_3 : tensor<2x1xi32>
-    %extui_1 = arith.extui %cmpi_2 : tensor<2x2xi1> to tensor<2x2xi32>
-    %broadcast_4 = tt.broadcast %xori_6 : tensor<2x1xi32> -> tensor<2x2xi32>
-    %cmpi_3 = arith.cmpi ne, %extui_1, %broadcast_4 : tensor<2x2xi32>
-    %select_2 = arith.select %cmpi_3, %xori_5, %select_1 : tensor<2x2xi1>, tensor<2x2xi32>
+    %constant_4 = arith.constant 0 : i32
+    %splat_6 = tt.splat %constant_4 : i32 -> tensor<2x1xi32>
+    %xori_6 = arith.xori %splat_6, %reshape_3 : tensor<2x1xi32>
+    %constant_5 = arith.constant 0 : i32
+    %splat_7 = tt.splat %constant_5 : i32 -> tensor<2x1xi32>
+    %cmpi_1 = arith.cmpi ne, %xori_6, %splat_7 : tensor<2x1xi32>
+    %maxsi_1 = arith.maxsi %select_1, %xori_5 : tensor<2x2xi32>
+    %minsi_1 = arith.minsi %select_1, %xori_5 : tensor<2x2xi32>
+    %broadcast_4 = tt.broadcast %cmpi_1 : tensor<2x1xi1> -> tensor<2x2xi1>
+    %select_2 = arith.select %broadcast_4, %maxsi_1, %minsi_1 : tensor<2x2xi1>, tensor<2x2xi32>
     %reduce_2 = "tt.reduce"(%select_2) <{axis = 1 : i32}> ({
     ^bb0(%a_2: i32, %b_2: i32):
       %xori_7 = arith.xori %a_2, %b_2 : i32
@@ -67,23 +71,25 @@ module {
     %expand_dims_2 = tt.expand_dims %reduce_2 {axis = 1 : i32} : tensor<2xi32> -> tensor<2x1xi32>
     %broadcast_5 = tt.broadcast %expand_dims_2 : tensor<2x1xi32> -> tensor<2x2xi32>
     %xori_8 = arith.xori %select_2, %broadcast_5 : tensor<2x2xi32>
-    %cmpi_4 = arith.cmpi sgt, %select_2, %xori_8 : tensor<2x2xi32>
     %make_range_3 = tt.make_range {end = 2 : i32, start = 0 : i32} : tensor<2xi32>
     %reshape_4 = tt.reshape %make_range_3 : tensor<2xi32> -> tensor<1x2xi32>
-    %constant_4 = arith.constant 0 : i32
-    %splat_6 = tt.splat %constant_4 : i32 -> tensor<1x2xi32>
-    %xori_9 = arith.xori %splat_6, %reshape_4 : tensor<1x2xi32>
-    %extui_2 = arith.extui %cmpi_4 : tensor<2x2xi1> to tensor<2x2xi32>
-    %broadcast_6 = tt.broadcast %xori_9 : tensor<1x2xi32> -> tensor<2x2xi32>
-    %cmpi_5 = arith.cmpi ne, %extui_2, %broadcast_6 : tensor<2x2xi32>
-    %select_3 = arith.select %cmpi_5, %xori_8, %select_2 : tensor<2x2xi1>, tensor<2x2xi32>
+    %constant_6 = arith.constant 0 : i32
+    %splat_8 = tt.splat %constant_6 : i32 -> tensor<1x2xi32>
+    %xori_9 = arith.xori %splat_8, %reshape_4 : tensor<1x2xi32>
+    %constant_7 = arith.constant 0 : i32
+    %splat_9 = tt.splat %constant_7 : i32 -> tensor<1x2xi32>
+    %cmpi_2 = arith.cmpi ne, %xori_9, %splat_9 : tensor<1x2xi32>
+    %maxsi_2 = arith.maxsi %select_2, %xori_8 : tensor<2x2xi32>
+    %minsi_2 = arith.minsi %select_2, %xori_8 : tensor<2x2xi32>
+    %broadcast_6 = tt.broadcast %cmpi_2 : tensor<1x2xi1> -> tensor<2x2xi1>
+    %select_3 = arith.select %broadcast_6, %maxsi_2, %minsi_2 : tensor<2x2xi1>, tensor<2x2xi32>
     %reshape_5 = tt.reshape %select_3 : tensor<2x2xi32> -> tensor<4xi32>
-    %constant_5 = arith.constant 31 : i32
-    %splat_7 = tt.splat %constant_5 : i32 -> tensor<4xi32>
-    %shrsi_1 = arith.shrsi %reshape_5, %splat_7 : tensor<4xi32>
-    %constant_6 = arith.constant 2147483647 : i32
-    %splat_8 = tt.splat %constant_6 : i32 -> tensor<4xi32>
-    %andi_1 = arith.andi %shrsi_1, %splat_8 : tensor<4xi32>
+    %constant_8 = arith.constant 31 : i32
+    %splat_10 = tt.splat %constant_8 : i32 -> tensor<4xi32>
+    %shrsi_1 = arith.shrsi %reshape_5, %splat_10 : tensor<4xi32>
+    %constant_9 = arith.constant 2147483647 : i32
+    %splat_11 = tt.splat %constant_9 : i32 -> tensor<4xi32>
+    %andi_1 = arith.andi %shrsi_1, %splat_11 : tensor<4xi32>
     %xori_10 = arith.xori %reshape_5, %andi_1 : tensor<4xi32>
     %bitcast_1 = tt.bitcast %xori_10 : tensor<4xi32> -> tensor<4xf32>
     tt.store %addptr, %bitcast_1 : tensor<4x!tt.ptr<f32>>
