@@ -263,6 +263,81 @@ def test_another_thread_frees_and_allocates_while_a_graph_is_captured(
     assert fake.memories[0].used == used
 
 
+def _outside(device: Device, program: Program) -> None:
+    arrays = _arrays(device)
+    prepared = program.bind(4, *arrays, 500)
+    prepared()
+    device.synchronize()
+    uses: list[Any] = [
+        lambda: device.launch(program, 4, [*arrays, 500]),
+        prepared,
+        lambda: arrays[2].fill(0.0),
+        lambda: arrays[2].copy_from(np.zeros(500, np.float32), wait=False),
+        lambda: device.event().record(),
+    ]
+    for use in uses:
+        graph = device.capture()
+        with pytest.raises(LaunchError) as caught, graph:
+            use()
+        assert caught.value.code == "E1083"
+        assert "default stream" in str(caught.value)
+    prepared()
+    assert arrays[2].to_host()[10] == 30
+
+
+def test_the_default_stream_is_refused_where_a_graph_is_captured(
+    fake: FakeDriver, device: Device, add: Program, way: str
+) -> None:
+    _outside(device, add)
+
+
+@pytest.mark.gpu
+def test_the_default_stream_is_refused_in_a_capture_on_the_gpu(
+    gpu: Device, artifact_of: MakeArtifact, way: str
+) -> None:
+    _outside(gpu, gpu.load(artifact_of("vector_add")))
+
+
+def _beside(device: Device, program: Program) -> None:
+    """Another thread works in the default stream while this one captures."""
+    arrays, others = _arrays(device), _arrays(device)
+    prepared = program.bind(4, *others, 500)
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            for _ in range(20):
+                device.launch(program, 4, [*others, 500])
+                prepared()
+                others[2].fill(0.0)
+                device.launch(program, 4, [*others, 500])
+        except BaseException as error:  # noqa: BLE001 - raised below
+            failures.append(error)
+
+    with device.capture() as graph:
+        thread = threading.Thread(target=work)
+        thread.start()
+        device.launch(program, 4, [*arrays, 500], stream=graph.stream)
+        thread.join()
+    assert not failures, failures[0]
+    assert others[2].to_host()[10] == 30
+    graph.launch()
+    assert arrays[2].to_host()[10] == 30
+
+
+def test_other_threads_use_the_default_stream_while_a_graph_is_captured(
+    fake: FakeDriver, device: Device, add: Program, way: str
+) -> None:
+    _beside(device, add)
+
+
+@pytest.mark.gpu
+def test_other_threads_use_the_default_stream_beside_a_capture_on_the_gpu(
+    gpu: Device, artifact_of: MakeArtifact, way: str
+) -> None:
+    _beside(gpu, gpu.load(artifact_of("vector_add")))
+
+
 # --- prepared launches ----------------------------------------------------------------------------
 
 

@@ -193,7 +193,8 @@ def test_arrays_of_cupy_are_launched_short_on_its_current_stream(
     before = slow.count
     vector_add[1](*arrays, 50)
     assert fake.launches[-1].stream == 0
-    handles.append(int(fake.cuStreamCreateWithPriority(1, 0)[1]))
+    side = device.stream()
+    handles.append(side.handle)
     vector_add[1](*arrays, 50)
     assert fake.launches[-1].stream == handles[-1]
     assert slow.count == before

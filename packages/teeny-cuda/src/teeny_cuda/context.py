@@ -6,16 +6,32 @@ library may rely on it.
 
 from __future__ import annotations
 
+import ctypes
+import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from teeny_cuda.codes import E1053
+from teeny_cuda.codes import E1053, E1083
 from teeny_cuda.driver import GONE, Driver, driver
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from teeny_cuda.graph import Graph
+
+
+class Counter:
+    """A number at a fixed address, for machine code to read."""
+
+    __slots__ = ("_cell", "address")
+
+    def __init__(self) -> None:
+        self._cell = (ctypes.c_uint64 * 1)()
+        self.address = ctypes.addressof(self._cell)
+
+    def set(self, value: int) -> None:
+        """Change the number."""
+        self._cell[0] = value
 
 
 class Context:
@@ -30,6 +46,7 @@ class Context:
         "handle",
         "kinds",
         "number",
+        "open_captures",
         "ordinal",
     )
 
@@ -43,9 +60,28 @@ class Context:
         self.kinds: dict[tuple[str, bool], tuple[str, bool]] = {}
         # The graphs that are being captured, by the handles of their streams.
         self.captures: dict[int, Graph] = {}
+        self.open_captures = Counter()
         self._retired: list[Any] = []
         # What became free during a capture; finalizers of any thread add to it.
         self._deferred: deque[tuple[str, tuple[Any, ...]]] = deque()
+
+    def begin_capture(self, handle: int, graph: Graph) -> None:
+        """Know that the stream of this handle is being captured."""
+        self.captures[handle] = graph
+        self.open_captures.set(len(self.captures))
+
+    def end_capture(self, handle: int) -> None:
+        """Know that it is captured no more."""
+        self.captures.pop(handle, None)
+        self.open_captures.set(len(self.captures))
+
+    def require_outside(self) -> None:
+        """Raise E1083 when this thread captures a graph: the default stream is no part of it."""
+        here = threading.get_ident()
+        if any(graph.thread == here for graph in list(self.captures.values())):
+            raise E1083.error(reason="the default stream was used inside of it").help(
+                "inside of the block use `graph.stream`"
+            )
 
     def bound(self) -> Bound:
         """A `with` block in which this context is current in this thread."""
@@ -66,10 +102,15 @@ class Context:
         if self.captures and not at_once:
             self._deferred.append((name, args))
             return
-        number, _ = self.driver.attempt("cuCtxGetCurrent")
-        if number not in GONE:
-            with Bound(self):
-                number, _ = self.driver.attempt(name, *args)
+        driver = self.driver
+        number, current = driver.attempt("cuCtxGetCurrent")
+        pushed = not number and int(current) != self.number
+        if pushed:
+            number, _ = driver.attempt("cuCtxPushCurrent", self.handle)
+        if not number:
+            number, _ = driver.attempt(name, *args)
+            if pushed:
+                driver.attempt("cuCtxPopCurrent")
         if number and number not in GONE:
             raise self.driver.failure(name, number)
 

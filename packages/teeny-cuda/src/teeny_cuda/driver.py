@@ -109,6 +109,9 @@ FAILURES: dict[int, Failure] = {
     907: Failure(E1083, "an event of the capture is waited for outside", _CAPTURE),
     908: Failure(E1083, "another thread began it", _CAPTURE),
     910: Failure(E1084, "the work differs in more than its arguments", "capture another graph"),
+    912: Failure(
+        E1079, "no cluster of blocks has this size", "use fewer blocks a cluster, or a larger grid"
+    ),
     999: Failure(E1099, "an unknown error of the driver", "see the system log (`dmesg`)"),
 }
 # After these the context answers nothing else.

@@ -13,6 +13,7 @@ from teeny_cuda.emit_parts import (
     ALIVE,
     ARGUMENT_WORDS,
     ARGUMENTS,
+    CAPTURES,
     DISPATCH,
     ERROR,
     GRID_OF,
@@ -111,6 +112,10 @@ def common_text(places: Places) -> str:
     alive = prepared.let(f"icmp ne i64 {prepared.word(ALIVE)}, 0")
     prepared.say(f"br i1 {alive}, label %alive, label %dead")
     prepared.label("alive")
+    captures = prepared.load(prepared.word(CAPTURES, "ptr"), 0)
+    free = prepared.let(f"icmp eq i64 {captures}, 0")
+    prepared.say(f"br i1 {free}, label %free, label %capturing")
+    prepared.label("free")
     grid, z = prepared.word(PREPARED_GRID), prepared.word(PREPARED_GRID_Z)
     x = prepared.let(f"trunc i64 {grid} to i32")
     y = prepared.let(f"trunc i64 {prepared.let(f'lshr i64 {grid}, 32')} to i32")
@@ -123,9 +128,13 @@ def common_text(places: Places) -> str:
     prepared.say("call void @Py_IncRef(ptr @py_none)", "ret ptr @py_none")
     prepared.label("dead")
     prepared.say("br label %failed")
+    prepared.label("capturing")
+    prepared.say("br label %failed")
     prepared.label("failed")
-    # 0 says that the launch may not run any more.
-    number = prepared.let(f"phi i32 [ {status}, %{prepared.before_good} ], [ 0, %dead ]")
+    # 0 says that the launch may not run any more, -1 that Python has to run it.
+    number = prepared.let(
+        f"phi i32 [ {status}, %{prepared.before_good} ], [ 0, %dead ], [ -1, %capturing ]"
+    )
     answer = prepared.report(number)
     prepared.say(f"ret ptr {answer}", "}")
     return text.header() + "\n".join(text.lines + prepared.lines) + "\n" + _WEIGHTS
@@ -155,6 +164,8 @@ class _Entry(Text):
             *LAUNCH_CELLS,
         )
         self.require(f"icmp ne i64 {self.word(ALIVE)}, 0")
+        # While a graph is captured the slow path decides what belongs to it.
+        self.require(f"icmp eq i64 {self.load(self.word(CAPTURES, 'ptr'), 0)}, 0")
         self.require(f"icmp eq i64 %nargs, {pattern.positional}")
         self.names()
         taken = set()
@@ -210,7 +221,7 @@ class _Entry(Text):
         )
         self.label(other)
         self.require("icmp ne ptr %kwnames, null")
-        self.require(f"icmp eq i64 {self.load('%kwnames', self.places.count)}, {count}")
+        self.require(f"icmp eq i64 {self.load('%kwnames', self.places.length)}, {count}")
         for at in range(count):
             item = self.places.items + 8 * at
             one, two = self.load("%kwnames", item, "ptr"), self.load(known, item, "ptr")

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 Answer = tuple[Any, ...]
+# What a context that failed still answers.
+_UNHARMED = frozenset(("cuCtxGetCurrent", "cuDeviceGetCount"))
 
 
 class CUresult(enum.IntEnum):
@@ -27,6 +29,7 @@ class CUresult(enum.IntEnum):
     CUDA_ERROR_INVALID_CONTEXT = 201
     CUDA_ERROR_NO_BINARY_FOR_GPU = 209
     CUDA_ERROR_INVALID_PTX = 218
+    CUDA_ERROR_PEER_ACCESS_UNSUPPORTED = 217
     CUDA_ERROR_UNSUPPORTED_PTX_VERSION = 222
     CUDA_ERROR_INVALID_HANDLE = 400
     CUDA_ERROR_NOT_FOUND = 500
@@ -34,11 +37,16 @@ class CUresult(enum.IntEnum):
     CUDA_ERROR_ILLEGAL_ADDRESS = 700
     CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701
     CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704
+    CUDA_ERROR_CONTEXT_IS_DESTROYED = 709
+    CUDA_ERROR_MISALIGNED_ADDRESS = 716
+    CUDA_ERROR_LAUNCH_FAILED = 719
     CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE = 720
     CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900
     CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901
+    CUDA_ERROR_STREAM_CAPTURE_IMPLICIT = 906
     CUDA_ERROR_ILLEGAL_STATE = 401
     CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE = 910
+    CUDA_ERROR_INVALID_CLUSTER_SIZE = 912
 
 
 def numbered(name: str, members: Sequence[str] | Mapping[str, int]) -> Any:
@@ -65,7 +73,7 @@ def call(function: Callable[..., Answer | None]) -> Callable[..., Answer]:
     def checked(self: Any, *args: Any) -> Answer:
         if not self.initialized:
             return (CUresult.CUDA_ERROR_NOT_INITIALIZED,)
-        if self.fault:
+        if self.fault and function.__name__ not in _UNHARMED:
             return (self.fault,)
         try:
             answer = function(self, *args)
@@ -73,6 +81,17 @@ def call(function: Callable[..., Answer | None]) -> Callable[..., Answer]:
             self.fault = CUresult(error.number)
             return (self.fault,)
         return (CUresult.CUDA_SUCCESS,) if answer is None else answer
+
+    return checked
+
+
+def bound(function: Callable[..., Answer | None]) -> Callable[..., Answer | None]:
+    """A function that needs a current context."""
+
+    def checked(self: Any, *args: Any) -> Answer | None:
+        if not self.current:
+            return (CUresult.CUDA_ERROR_INVALID_CONTEXT,)
+        return function(self, *args)
 
     return checked
 

@@ -5,8 +5,10 @@ Enough of PTX is read to know entry points, their parameters and what the driver
 
 from __future__ import annotations
 
+import math
 import re
 
+_INVALID_IMAGE = 200
 _INVALID_PTX = 218
 _NO_BINARY = 209
 _UNSUPPORTED_VERSION = 222
@@ -21,6 +23,10 @@ _OPCODES = frozenset((
     "rsqrt", "selp", "setp", "shl", "shr", "sqrt", "st", "sub", "trap", "wgmma", "xor",
 ))  # fmt: skip
 _LATEST_PTX = {12: 84, 13: 90}
+# From which version on PTX knows an architecture (PTX ISA, "Target Directives").
+_FIRST_CLUSTERS = 90
+_FIRST_PTX = {90: 78, 100: 86, 120: 87}
+PLAIN_SHARED = 49152
 
 
 class RejectedError(Exception):
@@ -40,16 +46,26 @@ class Function:
         self.param_sizes = [
             int(bits) // 8 * int(count or 1) for _, bits, count in _PARAM.findall(params)
         ]
-        required = re.search(r"\.reqntid\s+(\d+)", directives)
-        self.required_threads = int(required[1]) if required else 0
+        self.required_block = _sizes("reqntid", directives)
+        self.required_cluster = _sizes("reqnctapercluster", directives)
+        most = _sizes("maxntid", directives)
         registers = re.findall(r"\.reg\s+\.\w+\s+%\w+<(\d+)>", body)
+        shared = sum(map(int, re.findall(r"\.shared\s+\.align\s+\d+\s+\.b8\s+\w+\[(\d+)\]", body)))
         self.attributes = {
             # As an H200 answers: `.reqntid` does not lower it, only the registers do.
-            "MAX_THREADS_PER_BLOCK": 1024,
+            "MAX_THREADS_PER_BLOCK": math.prod(most) if most else 1024,
+            "SHARED_SIZE_BYTES": shared,
+            "MAX_DYNAMIC_SHARED_SIZE_BYTES": PLAIN_SHARED - shared,
             "NUM_REGS": min(255, 8 + sum(map(int, registers))),
             "PTX_VERSION": module.target,
             "BINARY_VERSION": module.target,
         }
+
+
+def _sizes(directive: str, text: str) -> tuple[int, ...]:
+    """The numbers of a directive, three of them; empty when it is not there."""
+    found = re.search(rf"\.{directive}\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?", text)
+    return tuple(int(size or 1) for size in found.groups()) if found else ()
 
 
 class Module:
@@ -69,10 +85,10 @@ def parse_ptx(text: str, capability: int, driver: int) -> Module:
     """
     version = re.search(r"^\.version\s+(\d+)\.(\d+)", text, re.MULTILINE)
     target = re.search(r"^\.target\s+sm_(\d+)(a?)", text, re.MULTILINE)
-    if version is None or target is None:
-        raise RejectedError(
-            _INVALID_PTX, "ptxas fatal   : Missing .version directive at start of file"
-        )
+    if version is None:
+        raise RejectedError(_INVALID_IMAGE, "")
+    if target is None:
+        raise RejectedError(_INVALID_PTX, "ptxas fatal   : Missing .target directive")
     number = 10 * int(version[1]) + int(version[2])
     if number > _LATEST_PTX.get(driver // 1000, 0):
         raise RejectedError(
@@ -81,6 +97,14 @@ def parse_ptx(text: str, capability: int, driver: int) -> Module:
             f"Unsupported .version {version[1]}.{version[2]}",
         )
     wanted = int(target[1])
+    if number < _FIRST_PTX.get(wanted, 0):
+        raise RejectedError(
+            _INVALID_PTX, f"ptxas fatal   : SM version sm_{wanted} is not known to this PTX version"
+        )
+    if wanted < _FIRST_CLUSTERS and ".reqnctapercluster" in text:
+        raise RejectedError(
+            _INVALID_PTX, "ptxas error   : '.reqnctapercluster' requires .target sm_90 or higher"
+        )
     if wanted > capability or (target[2] and wanted != capability):
         raise RejectedError(_NO_BINARY, "")
     for line, content in enumerate(text.splitlines(), 1):

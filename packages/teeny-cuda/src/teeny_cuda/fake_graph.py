@@ -18,6 +18,7 @@ class FakeGraphs:
     """The functions of stream capture and graphs."""
 
     queues: dict[int, Any]
+    non_blocking: set[int]
     handles: Iterator[int]
     CUstreamCaptureMode = numbered(
         "CUstreamCaptureMode",
@@ -50,15 +51,24 @@ class FakeGraphs:
             return True
         return False
 
-    def is_unsafe(self) -> bool:
-        """Whether a call that may wait is not allowed in this thread; it spoils the captures."""
+    def spoils_captures(self) -> bool:
+        """Whether a captured stream waits for the default one, which may not be used then."""
+        spoiled = set(self.captures) - self.non_blocking
+        self.spoiled |= spoiled
+        return bool(spoiled)
+
+    def is_unsafe(self, *, relaxed: bool = False) -> bool:
+        """Whether a call that may wait is not allowed in this thread; it spoils the captures.
+
+        `relaxed`: not even in a relaxed capture.
+        """
         here = threading.get_ident()
-        if self.thread_modes.get(here, _GLOBAL) == _RELAXED:
+        if self.thread_modes.get(here, _GLOBAL) == _RELAXED and not relaxed:
             return False
         spoiled = {
             stream
             for stream, (mode, thread) in self.modes.items()
-            if mode == _GLOBAL or (mode == _THREAD_LOCAL and thread == here)
+            if mode == _GLOBAL or (thread == here and (relaxed or mode == _THREAD_LOCAL))
         }
         self.spoiled |= spoiled
         return bool(spoiled)
@@ -72,7 +82,9 @@ class FakeGraphs:
 
     @call
     def cuStreamBeginCapture(self, stream: int, mode: Any) -> Answer | None:
-        if stream not in self.queues or not stream:
+        if not stream:
+            return (CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,)
+        if stream not in self.queues:
             return (CUresult.CUDA_ERROR_INVALID_HANDLE,)
         if stream in self.captures:
             return (CUresult.CUDA_ERROR_ILLEGAL_STATE,)

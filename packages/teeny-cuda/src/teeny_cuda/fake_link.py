@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 class FakeLinks:
     """The functions of the linker. `links_fail` makes it refuse everything."""
 
-    attributes: dict[str, int]
     handles: Iterator[int]
     version: int
     CUjitInputType = numbered("CUjitInputType", {"CU_JIT_INPUT_PTX": 1})
@@ -40,10 +39,8 @@ class FakeLinks:
     def cuLinkAddData(self, state: int, kind: Any, data: bytes, size: int, *rest: Any) -> Any:
         if state not in self.links or int(kind) != 1 or size != len(data):
             return (CUresult.CUDA_ERROR_INVALID_VALUE,)
-        capability = 10 * self.attributes["COMPUTE_CAPABILITY_MAJOR"]
-        capability += self.attributes["COMPUTE_CAPABILITY_MINOR"]
         try:
-            parse_ptx(data[:-1].decode(), capability, self.version)
+            parse_ptx(data[:-1].decode(), self.capability, self.version)  # type: ignore[attr-defined]
         except RejectedError as error:
             return (CUresult(error.number),)
         self.links[state] = ctypes.create_string_buffer(b"CUBN" + data[:-1], len(data) + 3)

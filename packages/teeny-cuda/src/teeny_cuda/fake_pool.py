@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any
 
-from teeny_cuda.fake_base import Answer, CUresult, call, numbered, ok, waiting
+from teeny_cuda.fake_base import Answer, CUresult, bound, call, numbered, ok, waiting
 
 if TYPE_CHECKING:
     from teeny_cuda.fake_memory import Memory
@@ -60,6 +60,7 @@ class FakePools:
         self.pool_reserved[at] = max(self.pool_used[at], min(self.pool_reserved[at], keep))
 
     @call
+    @bound
     @waiting
     def cuMemHostAlloc(self, nbytes: int, flags: int) -> Answer:
         if nbytes > 1 << 30:
@@ -80,6 +81,8 @@ class FakePools:
 
     @call
     def cuCtxEnablePeerAccess(self, context: int, flags: int) -> Answer | None:
+        if context == self.current[-1]:  # type: ignore[attr-defined]
+            return (CUresult.CUDA_ERROR_PEER_ACCESS_UNSUPPORTED,)
         pair = (self.current[-1], context)  # type: ignore[attr-defined]
         if pair in self.peers:
             return (CUresult.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,)

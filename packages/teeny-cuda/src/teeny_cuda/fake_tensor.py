@@ -62,7 +62,7 @@ class FakeTensorMaps:
             or not len(sizes) == len(box) == len(steps) == rank == len(strides) + 1
             or pointer % 16
             or any(not 1 <= size <= 1 << 32 for size in sizes)
-            or any(stride % 16 or not 0 < stride < 1 << 40 for stride in strides)
+            or any(stride % 16 or not 0 <= stride < 1 << 40 for stride in strides)
             or any(not 1 <= length <= 256 for length in box)
             or any(not 1 <= step <= 8 for step in steps)
             or inner % 16

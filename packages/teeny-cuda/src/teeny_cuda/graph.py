@@ -6,6 +6,7 @@ second block writes the same work down again with other arguments.
 
 from __future__ import annotations
 
+import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +21,13 @@ if TYPE_CHECKING:
 
 
 class CaptureStream(Stream):
-    """The stream of a graph; launches into it tell the graph what they use."""
+    """The stream of a graph; launches into it tell the graph what they use.
+
+    It does not wait for the default stream, which no thread could use during a capture otherwise.
+    """
 
     __slots__ = ()
+    FLAGS = 1  # CU_STREAM_NON_BLOCKING
 
 
 class Graph:
@@ -32,7 +37,16 @@ class Graph:
     with `wait=False`. What becomes free inside is given back after the block.
     """
 
-    __slots__ = ("__weakref__", "_executable", "_finalizer", "_kept", "_new", "device", "stream")
+    __slots__ = (
+        "__weakref__",
+        "_executable",
+        "_finalizer",
+        "_kept",
+        "_new",
+        "device",
+        "stream",
+        "thread",
+    )
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -41,6 +55,7 @@ class Graph:
         self._finalizer: Any = None
         self._kept: list[Any] = []
         self._new: list[Any] | None = None
+        self.thread = 0
 
     def keep(self, *values: Any) -> None:
         """Keep what a captured launch uses as long as the graph may run it."""
@@ -57,11 +72,12 @@ class Graph:
             raise E1083.error(reason="it is being captured already")
         context = self.device.context
         # Known as captured before it is: nothing may be released between the two.
-        context.captures[self.stream.handle] = self
+        self.thread = threading.get_ident()
+        context.begin_capture(self.stream.handle, self)
         try:
             context.call("cuStreamBeginCapture", self.stream.handle, self._mode())
         except BaseException:
-            del context.captures[self.stream.handle]
+            context.end_capture(self.stream.handle)
             context.release_deferred()
             raise
         self._new = []
@@ -78,7 +94,7 @@ class Graph:
         with context.bound():
             number, captured = context.driver.attempt("cuStreamEndCapture", self.stream.handle)
         # Only now is the stream free: until then what another thread releases waits.
-        context.captures.pop(self.stream.handle, None)
+        context.end_capture(self.stream.handle)
         try:
             if kind is None:
                 if number:

@@ -116,7 +116,7 @@ def launch_streams(device: Device, stream: Any, arrays: Sequence[Found]) -> tupl
     """The stream of the launch, and the streams that it must be ordered with."""
     pending = [found for found in arrays if found.stream is not None]
     if stream is None and not pending:
-        return device.default_stream, []
+        return stream_handle(None, device), []
     if stream is None:
         handle = pending[0].stream
     else:

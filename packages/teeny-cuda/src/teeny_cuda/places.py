@@ -17,12 +17,12 @@ _WORD = ctypes.sizeof(ctypes.c_void_p)
 class Places(NamedTuple):
     """Bytes from an object's start.
 
-    `type`: to its type. `count` and `items`: to a tuple's size and its first item. `memory`: to
+    `type`: to its type. `length` and `items`: to a tuple's size and its first item. `memory`: to
     the address that a ctypes object stands for. `kind` and `address`: to these slots of a `Buffer`.
     """
 
     type: int
-    count: int
+    length: int
     items: int
     memory: int
     kind: int
@@ -46,7 +46,7 @@ def find_places() -> Places | None:
     found = Places(head - _WORD, head, tuple.__basicsize__, head, kind, address)
     holds = (
         _word(sample, found.type) == id(float)
-        and _word(three, found.count) == len(three)
+        and _word(three, found.length) == len(three)
         and _word(three, found.items) == id(sample)
         and _word(three, found.items + _WORD) == id(None)
         and _word(handle, found.memory) == ctypes.addressof(words)

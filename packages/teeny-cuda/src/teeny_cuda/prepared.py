@@ -169,6 +169,8 @@ class Prepared:
         table = self._record.get(parts.PREPARED_PARAMS)
         attributes = launch_attributes(program, self.options)
         capture = device.context.captures.get(self.stream)
+        if self.stream == device.default_stream and device.context.captures:
+            device.context.require_outside()
         if capture is not None:
             capture.keep(self, program, *self._args)
         with device.context.bound():
@@ -194,7 +196,13 @@ class Prepared:
             self._failed(number)
 
     def _failed(self, number: int) -> None:
-        """Raise what a launch went wrong with; 0: the program or an array is gone."""
+        """Raise what a launch went wrong with; 0: the program or an array is gone.
+
+        -1 is no failure: a graph is being captured, so the launch has to be looked at.
+        """
+        if number == -1:
+            self._slowly()
+            return
         program = self.program
         program.function  # noqa: B018 - raises E1058 once unloaded
         metadata = program.artifact.metadata

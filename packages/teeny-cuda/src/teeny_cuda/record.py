@@ -114,6 +114,8 @@ def describe_launch(
     record.put(parts.SHARED, metadata.shared_bytes)
     record.put(parts.CONFIG, config)
     record.put(parts.CTAS, metadata.num_ctas)
+    record.put(parts.CAPTURES, context.open_captures.address)
+    record.keep(context)
     for word, address in addresses.items():
         record.put(word, address)
     record.keep(context.driver.api)

@@ -33,6 +33,7 @@ class Stream:
     """
 
     __slots__ = ("__weakref__", "_finalizer", "device", "handle", "priority")
+    FLAGS = 0
 
     def __init__(self, device: Device, *, priority: int = 0) -> None:
         self.device = device
@@ -42,7 +43,7 @@ class Stream:
             raise E1072.error(found=f"priority {priority}", device=device.name).note(
                 f"its priorities are {greatest} to {least}"
             )
-        created = device.context.call("cuStreamCreateWithPriority", 0, priority)
+        created = device.context.call("cuStreamCreateWithPriority", self.FLAGS, priority)
         self.handle = int(created)
         self._finalizer = weakref.finalize(self, device.context.release, "cuStreamDestroy", created)
 
@@ -89,9 +90,12 @@ def stream_handle(stream: Any, device: Device) -> int:
     """The handle of a stream: ours, an integer, or one of torch, CuPy or with `__cuda_stream__`.
 
     Raises:
-        LaunchError: E1072 when it is no stream, or one of another device.
+        LaunchError: E1072 when it is no stream, or one of another device; E1083 for the default
+            stream while this thread captures a graph.
     """
     if stream is None:
+        if device.context.captures:
+            device.context.require_outside()
         return DEFAULT
     if isinstance(stream, Stream):
         if stream.device != device:
