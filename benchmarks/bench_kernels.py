@@ -23,7 +23,7 @@ import torch
 
 from teeny_kernels.registry import specs
 from teeny_kernels.spec import Case, KernelSpec
-from teeny_kernels.testing import told
+from teeny_kernels.testing import as_tensor, told
 
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 ITEMSIZES = {"f32": 4, "f16": 2, "bf16": 2}
@@ -35,9 +35,14 @@ def arrays(spec: KernelSpec, case: Case, dtype: str) -> list[Any]:
     if spec.make is not None:
         import numpy as np
 
-        made = spec.make(np.random.default_rng(0), case)
-        tensors = [torch.from_numpy(np.ascontiguousarray(own)).cuda() for own in made]
-        return [own.to(DTYPES[dtype]) if own.is_floating_point() else own for own in tensors]
+        made = [np.asarray(own) for own in spec.make(np.random.default_rng(0), case)]
+        tensors = [as_tensor(torch, own).cuda() for own in made]
+        for at, own in enumerate(made):
+            if own.ndim == 2 and own.strides[0] < own.strides[1]:  # as the spec laid it
+                tensors[at] = tensors[at].T.contiguous().T
+        wide = [own.is_floating_point() and own.itemsize > 1 for own in tensors]
+        pairs = zip(tensors, wide, strict=True)
+        return [own.to(DTYPES[dtype]) if is_wide else own for own, is_wide in pairs]
     generator = torch.Generator(device="cuda").manual_seed(0)
     return [
         torch.randn(shape, dtype=torch.float32, device="cuda", generator=generator).to(
@@ -152,7 +157,7 @@ def main() -> None:
     for name, spec in specs().items():
         if (options.names and name not in options.names) or not spec.benchmarks:
             continue
-        for dtype in options.dtypes.split(","):
+        for dtype in (own for own in options.dtypes.split(",") if own in spec.dtypes):
             for case in spec.benchmarks:
                 inputs = arrays(spec, case, dtype)
                 parts = {"forward": forward_works(spec, case, inputs, options.compile)}

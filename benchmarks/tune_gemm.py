@@ -34,7 +34,10 @@ FLUSH_BYTES = 256 << 20
 
 
 class Work(NamedTuple):
-    """A product to tune: dtype, sides, and whether y lies along k (as the weights of `linear`)."""
+    """A product to tune: dtype, sides, and whether y lies along k (as the weights of `linear`).
+
+    `y` is the dtype of y where it is another; `x_turned` says that x lies along m.
+    """
 
     label: str
     dtype: str
@@ -43,11 +46,16 @@ class Work(NamedTuple):
     k: int
     turned: bool = False
     fast: bool = True
+    batch: int = 1
+    x_turned: bool = False
+    y: str = ""
 
     @property
     def name(self) -> str:
         """As tables show it."""
-        return f"{self.label} {self.m}x{self.n}x{self.k} {'nt' if self.turned else 'nn'}"
+        layout = ("t" if self.x_turned else "n") + ("t" if self.turned else "n")
+        many = f"{self.batch}x" if self.batch > 1 else ""
+        return f"{self.label} {many}{self.m}x{self.n}x{self.k} {layout}"
 
 
 def works() -> Iterator[Work]:
@@ -67,49 +75,94 @@ def works() -> Iterator[Work]:
     yield Work("f16", "f16", 4096, 4096, 4096)
     yield Work("thin", "bf16", 64, 4096, 4096, turned=True)
     yield Work("long", "bf16", 256, 256, 65536)
+    yield Work("long", "bf16", 512, 512, 32768, x_turned=True)
     yield Work("int8", "i8", 4096, 4096, 4096, turned=True)
+    yield Work("weights", "bf16", 4096, 4096, 8192, x_turned=True)
+    yield Work("batch", "bf16", 1024, 1024, 1024, batch=64)
+    yield Work("batch", "bf16", 128, 128, 128, batch=512, turned=True)
+    for m in (1, 16, 4096):
+        yield Work("short weights", "bf16", m, 4096, 4096, turned=True, y="i8")
+    yield Work("f32", "f32", 4096, 4096, 4096, fast=False)
 
 
-def candidates(work: Work) -> list[Config]:
-    """The configurations to try for a problem."""
+def candidates(work: Work) -> list[Config | None]:
+    """The configurations to try for a problem; None is what the library chooses by itself."""
     if min(work.m, work.n) <= 64:
-        return thin(work)
+        return [None, *thin(work)]
     deep = {"f32": 32, "f8e4m3": 128, "i8": 128}.get(work.dtype, 64)
-    found = []
+    if work.dtype == "f32" and not work.fast:
+        return [None, *exact()]
+    if work.y:
+        sides = ((128, 128, 64, 8), (128, 128, 64, 4), (128, 256, 64, 8), (128, 64, 64, 4))
+        return [None, *(Config("tiles", m, n, k, w, 3) for m, n, k, w in sides)]
+    found: list[Config | None] = [None]
     if not work.fast:
-        tiles = ((128, 128, 8, 4, 1), (128, 128, 8, 3, 1), (64, 256, 8, 3, 1), (128, 256, 8, 3, 2))
-    else:
-        tiles = (
-            (128, 256, 8, 3, 1), (128, 256, 8, 4, 2), (128, 256, 8, 3, 2), (256, 128, 8, 3, 1),
-            (256, 128, 8, 4, 2), (128, 128, 8, 4, 1), (128, 128, 4, 4, 1), (64, 256, 4, 4, 1),
-        )  # fmt: skip
+        return [
+            *found,
+            Config("persistent", 128, 128, deep, 8, 4), Config("persistent", 64, 128, deep, 4, 3),
+            Config("persistent", 64, 128, deep, 4, 3, programs=264),
+            Config("persistent", 64, 128, deep, 4, 3, programs=396),
+            Config("persistent", 128, 128, deep, 8, 3, split=2, programs=264),
+            Config("persistent", 256, 128, deep, 16, 3, split=2),
+        ]  # fmt: skip
+    tiles = [
+        (128, 256, 8, 3, 1), (128, 256, 8, 4, 2), (128, 256, 8, 3, 2), (256, 128, 8, 3, 1),
+        (256, 128, 8, 4, 2), (128, 128, 8, 4, 1), (128, 128, 4, 4, 1), (64, 256, 4, 4, 1),
+    ]  # fmt: skip
+    if work.dtype in ("f32", "i8"):  # results of four bytes leave room for fewer stages
+        tiles = [own for own in tiles if own[3:] == (3, 2) or (own[1] < 256 and own[0] < 256)]
     for m, n, warps, stages, split in tiles:
         groups = (8, 16, 4) if (m, n, split) in ((128, 256, 1), (128, 256, 2)) else (8,)
         found += [Config("persistent", m, n, deep, warps, stages, group, split) for group in groups]
-    if work.fast:
-        # Two programs on a multiprocessor hide each other's ends.
-        found.append(Config("persistent", 128, 128, deep, 4, 3, 8, 2, programs=264))
-        found.append(Config("tiles", 128, 256, deep, 8, 3))
-    if work.m * work.n <= 2048 * 2048:
-        found += [
-            Config("persistent", 64, 128, deep, 4, 4), Config("persistent", 128, 64, deep, 4, 4),
-            Config("persistent", 64, 128, deep, 4, 4, programs=264),
-            Config("persistent", 64, 64, deep, 4, 4, programs=264),
-            Config("tiles", 64, 128, deep, 4, 4), Config("tiles", 64, 64, deep, 4, 4),
-            Config("shares", 128, 128, deep, 8, 3, programs=132),
-            Config("shares", 128, 128, deep, 4, 3, programs=264),
-            Config("shares", 64, 128, deep, 4, 4, programs=264),
-        ]  # fmt: skip
+    # Two programs on a multiprocessor hide each other's ends.
+    found.append(Config("persistent", 128, 128, deep, 4, 3, 8, 2, programs=264))
+    if not work.batch > 1 and work.m * work.n <= 2048 * 2048:
+        found += small(work, deep)
     return found
 
 
-def thin(work: Work) -> list[Config]:
+def small(work: Work, deep: int) -> list[Config]:
+    """For results of few tiles."""
+    if work.k > 8 * max(work.m, work.n):
+        return [
+            Config("shares", m, n, deep, warps, stages, programs=programs)
+            for m, n, warps, stages in (
+                (128, 128, 8, 4), (64, 128, 4, 4), (64, 128, 4, 3), (128, 256, 8, 3),
+                (128, 128, 4, 4), (64, 64, 4, 4),
+            )
+            for programs in (132, 264)
+        ]  # fmt: skip
+    return [
+        Config("persistent", 64, 128, deep, 4, 4), Config("persistent", 128, 64, deep, 4, 4),
+        Config("persistent", 64, 128, deep, 4, 6), Config("persistent", 64, 128, 2 * deep, 4, 3),
+        Config("persistent", 128, 64, 2 * deep, 4, 3), Config("persistent", 64, 128, deep, 8, 5),
+        Config("persistent", 64, 64, 2 * deep, 4, 3, programs=264),
+        Config("persistent", 64, 64, deep, 4, 5, programs=264),
+        Config("tiles", 64, 128, deep, 4, 4), Config("tiles", 64, 128, 2 * deep, 8, 3),
+        Config("tiles", 64, 64, 2 * deep, 4, 3), Config("tiles", 64, 64, deep, 4, 4),
+    ]  # fmt: skip
+
+
+def exact() -> list[Config]:
+    """f32 without tensor cores."""
+    return [
+        Config("tiles", m, n, k, warps, stages)
+        for m, n, k, warps in (
+            (64, 64, 32, 4), (64, 64, 16, 4), (128, 64, 16, 4), (128, 128, 16, 8),
+            (128, 128, 8, 8), (128, 64, 32, 8), (128, 128, 16, 4), (64, 128, 16, 4),
+        )
+        for stages in (2, 3)
+    ]  # fmt: skip
+
+
+def thin(work: Work) -> list[Config | None]:
     """Few rows: how much of the weights is on its way at once decides."""
+    found: list[Config | None] = []
     side = 16 if work.m <= 16 else 64
-    found = []
     for n, k, warps, stages in (
         (32, 128, 2, 4), (32, 256, 4, 4), (32, 512, 4, 3), (64, 128, 4, 4), (64, 128, 4, 6),
         (64, 256, 4, 3), (64, 256, 4, 4), (128, 64, 4, 5), (128, 128, 4, 4), (16, 256, 2, 5),
+        (16, 512, 4, 4), (32, 256, 2, 5), (32, 64, 4, 6),
     ):  # fmt: skip
         if side == 64 and k > 128:
             continue
@@ -137,10 +190,16 @@ class Problem:
                 return torch.randint(-9, 10, shape, device="cuda", generator=generator).to(dtype)
             return torch.randn(shape, device="cuda", generator=generator).to(dtype)
 
-        self.x = made(work.m, work.k)
-        self.y = made(work.n, work.k).T if work.turned else made(work.k, work.n)
+        many = (work.batch,) if work.batch > 1 else ()
+        x = (work.k, work.m) if work.x_turned else (work.m, work.k)
+        y = (work.n, work.k) if work.turned else (work.k, work.n)
+        self.x, self.y = made(*many, *x), made(*many, *y)
+        self.x = self.x.mT if work.x_turned else self.x
+        if work.y:
+            self.y = (self.y * 50).to(DTYPES[work.y])
+        self.y = self.y.mT if work.turned else self.y
         kind = {"f8e4m3": torch.bfloat16, "i8": torch.int32}.get(work.dtype, dtype)
-        self.out = torch.empty((work.m, work.n), dtype=kind, device="cuda")
+        self.out = torch.empty((*many, work.m, work.n), dtype=kind, device="cuda")
         self.one = torch.ones((), device="cuda")
         self.wanted = self.theirs().float()
         self.scale = self.wanted.abs().mean().item()
@@ -154,16 +213,16 @@ class Problem:
                 self.x, self.y, self.one, self.one, out_dtype=torch.bfloat16,
                 use_fast_accum=self.work.fast,
             )  # fmt: skip
-        torch.backends.cuda.matmul.allow_tf32 = self.work.dtype == "f32"
-        return self.x @ self.y
+        torch.backends.cuda.matmul.allow_tf32 = self.work.dtype == "f32" and self.work.fast
+        return self.x @ self.y.to(self.x.dtype)
 
-    def ours(self, config: Config) -> Callable[[], None]:
+    def ours(self, config: Config | None) -> Callable[[], None]:
         """A call of one configuration."""
         arrays = [operand("array", own) for own in (self.out, self.x, self.y)]
         out, x, y = arrays
         return lambda: run.product(out, x, y, relaxed=self.work.fast, config=config)
 
-    def fault(self, config: Config) -> str:
+    def fault(self, config: Config | None) -> str:
         """What is wrong with the result of a configuration."""
         self.out.fill_(float("nan") if self.out.is_floating_point() else -1)
         self.ours(config)()
@@ -211,7 +270,7 @@ def warm(work: Work) -> None:
     """Compile all candidates of a problem, side by side; what fails is told when it is timed."""
     problem = Problem(work)
 
-    def compiled(config: Config) -> None:
+    def compiled(config: Config | None) -> None:
         try:
             problem.ours(config)()
         except Exception as error:  # noqa: BLE001 - of any stage; told below
@@ -240,24 +299,29 @@ def tuned(work: Work, clock: Clock) -> dict[str, Any]:
             print(f"    {shown(config)}: {note}")
     first = clock.turns(graphs, 10)
     order = sorted((own for own in graphs if own != "theirs"), key=lambda own: first[own])
-    final = clock.turns({own: graphs[own] for own in ("theirs", *order[:4])}, 60)
+    last = {"theirs": None, **dict.fromkeys(order[:4]), None: None}
+    final = clock.turns({own: graphs[own] for own in last if own in graphs}, 60)
     best = min(order[:4], key=lambda own: final[own])
-    flops = 2e-6 * work.m * work.n * work.k
+    flops = 2e-6 * work.batch * work.m * work.n * work.k
     theirs = final["theirs"]
     print(
         f"{work.name:<32} {flops / final[best]:7.1f} TFLOP/s {final[best]:8.1f} us, cuBLAS"
         f" {theirs:8.1f} us: {theirs / final[best]:5.3f} of its speed by {shown(best)}",
         flush=True,
     )
-    for own in order[1:4]:
+    for own in order[:4]:
         print(f"    {theirs / final[own]:5.3f} {shown(own)}")
+    if None in final:
+        print(f"    {theirs / final[None]:5.3f} {final[None]:.1f} us {shown(None)}")
     return {
         "work": work._asdict(),
         "problem": {
-            "m": work.m, "n": work.n, "k": work.k, "x": work.dtype, "y": work.dtype,
-            "y_turned": work.turned, "relaxed": work.fast and work.dtype in ("f32", "f8e4m3"),
+            "m": work.m, "n": work.n, "k": work.k, "batch": work.batch, "x": work.dtype,
+            "y": work.y or work.dtype, "x_turned": work.x_turned, "y_turned": work.turned,
+            "relaxed": work.fast and work.dtype in ("f32", "f8e4m3"),
         },
-        "config": best._asdict(),
+        "config": best._asdict() if best else None,
+        "chosen": final.get(None),
         "us": final[best],
         "theirs": theirs,
         "all": {shown(own): first[own] for own in order},
@@ -265,8 +329,10 @@ def tuned(work: Work, clock: Clock) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def shown(config: Config) -> str:
+def shown(config: Config | None) -> str:
     """A configuration in a line."""
+    if config is None:
+        return "as the library chooses"
     more = f" split {config.split}" if config.split > 1 else ""
     more += f" programs {config.programs}" if config.programs else ""
     return (
@@ -301,8 +367,9 @@ def main() -> None:
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """The winners as JSON, one on a line."""
-    lines = [json.dumps({"problem": row["problem"], "config": row["config"]}) for row in rows]
+    """The winners as JSON, one on a line; not where the library's own rule won."""
+    kept = [{name: row[name] for name in ("problem", "config")} for row in rows if row["config"]]
+    lines = [json.dumps(row) for row in kept]
     return '{"rows": [\n' + ",\n".join(lines) + "\n]}\n"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from teeny_kernels import testing
@@ -51,10 +50,7 @@ def test_result_and_gradients_equal_pytorchs(spec: Any, dtype: str) -> None:
 def _to_gpu(array: Any) -> Any:
     import torch
 
-    if array.dtype.name == "bfloat16":
-        bits = torch.from_numpy(np.array(array.view(np.int16), order="C"))
-        return bits.view(torch.bfloat16).cuda()
-    return torch.from_numpy(np.array(array, order="C")).cuda()
+    return testing.as_tensor(torch, array).cuda()
 
 
 @pytest.mark.gpu

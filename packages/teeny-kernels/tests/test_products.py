@@ -13,6 +13,7 @@ from teeny_kernels import testing
 from teeny_kernels.arrays import operand
 from teeny_kernels.products.choose import Config, Problem, choose, table
 from teeny_kernels.products.run import PLAIN, Epilogue, product
+from teeny_kernels.products.views import along_k
 
 RNG = np.random.default_rng(11)
 BF16 = ml_dtypes.bfloat16
@@ -108,7 +109,7 @@ def test_large_products_take_descriptors_where_arrays_allow_it() -> None:
 
 
 def test_few_tiles_with_a_long_k_are_shared() -> None:
-    for m, n, k in ((16, 4096, 4096), (256, 256, 65536), (1, 1024, 8192), (4096, 16, 4096)):
+    for m, n, k in ((16, 1024, 4096), (256, 256, 65536), (1, 512, 8192), (1024, 16, 4096)):
         config = choose(PROBLEM._replace(m=m, n=n, k=k))
         assert config.kind == "shares", (m, n, k)
         assert config.programs > -(-m // config.m) * -(-n // config.n)
@@ -119,11 +120,42 @@ def test_an_epilogue_leaves_room_for_itself() -> None:
     assert config.split == 2 or config.n < 256
 
 
+def test_a_wide_result_leaves_room_for_its_tile() -> None:
+    config = choose(PROBLEM._replace(out_bytes=4))
+    loads = config.stages * (config.m + config.n) * config.k * 2
+    assert loads + config.m * config.n // config.split * 4 < 232448
+
+
+def test_many_matrices_times_one_are_one_product() -> None:
+    x, y = normal(3, 2, 20, 16), normal(16, 24)
+    found = multiplied(x, y)
+    assert testing.same_bits(found.reshape(-1, 24), multiplied(x.reshape(-1, 16), y))
+    apart = np.asfortranarray(x)
+    assert testing.same_bits(found, multiplied(apart, y))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int8])
+@pytest.mark.parametrize("shape", [(1, 300, 260), (3, 257, 256)])
+def test_operands_are_turned_where_tensor_cores_need_it(shape: Any, dtype: Any) -> None:
+    count, m, k = shape
+    x = turned(RNG.integers(-9, 9, shape).astype(dtype))
+    y = RNG.integers(-9, 9, (count, k, m)).astype(dtype)
+    kept = [operand("array", own) for own in (x, y)]
+    assert along_k("sm_80", *kept, relaxed=True) == tuple(kept)
+    for given, own, axis in zip(kept, along_k("sm_90", *kept, relaxed=True), (1, 0), strict=True):
+        assert own.shape == given.shape
+        assert own.strides[1 + axis] == 1
+        array = own.array if axis == 1 else own.array.swapaxes(1, 2)
+        assert np.array_equal(array, given.array)
+
+
 def test_the_tuned_rows_fit_the_hardware() -> None:
     for problem, config in table("sm_90"):
         size = {"f32": 4, "i8": 1, "f8e4m3": 1, "f8e5m2": 1}.get(problem.x, 2)
         stages = config.stages * (config.m + config.n) * config.k * size
         assert stages <= 232448, (problem, config)
+        near = choose(problem._replace(described=True, processors=132))
+        assert near._replace(stages=0) == config._replace(stages=0), problem
         assert config.kind in ("tiles", "shares", "persistent")
 
 

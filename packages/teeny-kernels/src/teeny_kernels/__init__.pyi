@@ -212,6 +212,8 @@ from teeny_kernels.elementwise.arithmetic import pow as pow
 from teeny_kernels.elementwise.arithmetic import pow_backward as pow_backward
 from teeny_kernels.activation.prelu import prelu as prelu
 from teeny_kernels.activation.prelu import prelu_backward as prelu_backward
+from teeny_kernels.products.quantized import quantized_linear as quantized_linear
+from teeny_kernels.products.quantized import quantized_linear_backward as quantized_linear_backward
 from teeny_kernels.optimizer.moments import radam_step as radam_step
 from teeny_kernels.elementwise.powers import reciprocal as reciprocal
 from teeny_kernels.elementwise.powers import reciprocal_backward as reciprocal_backward
@@ -248,6 +250,7 @@ from teeny_kernels.norm.layer import rms_norm_backward as rms_norm_backward
 from teeny_kernels.norm.layer import rms_norm_reference as rms_norm_reference
 from teeny_kernels.optimizer.squares import rmsprop_step as rmsprop_step
 from teeny_kernels.optimizer.descent import rprop_step as rprop_step
+from teeny_kernels.products.quantized import scaled_matmul as scaled_matmul
 from teeny_kernels.activation.exponential import selu as selu
 from teeny_kernels.activation.exponential import selu_backward as selu_backward
 from teeny_kernels.optimizer.descent import sgd_step as sgd_step
@@ -519,6 +522,8 @@ __all__ = [
     "pow_backward",
     "prelu",
     "prelu_backward",
+    "quantized_linear",
+    "quantized_linear_backward",
     "radam_step",
     "reciprocal",
     "reciprocal_backward",
@@ -555,6 +560,7 @@ __all__ = [
     "rms_norm_reference",
     "rmsprop_step",
     "rprop_step",
+    "scaled_matmul",
     "selu",
     "selu_backward",
     "sgd_step",

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from teeny_kernels.spec import Case, KernelSpec
 
+# Dtypes that NumPy knows from ml_dtypes alone, and their names here.
+_NOT_OF_NUMPY = {"bfloat16": "bf16", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2"}
+
 _SPECIAL = (
     np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 1e-40, -1e-40, 88.0, -104.0, 3.0, -3.0, 0.5,
 )  # fmt: skip
@@ -51,8 +54,8 @@ def fill(rng: np.random.Generator, shape: Sequence[int], values: str) -> NDArray
 
 
 def as_dtype(array: NDArray[Any], dtype: str) -> NDArray[Any]:
-    """A f64 array in a float dtype of the language; integers and bools stay what they are."""
-    if array.dtype.kind != "f":
+    """A f64 array in a float dtype of the language; integers, bools and fp8 stay what they are."""
+    if array.dtype.kind != "f" or array.itemsize == 1:
         return array
     with np.errstate(over="ignore"):
         return np.asarray(array.astype(numpy_dtype(dtype)))
@@ -331,14 +334,24 @@ def host(array: Any) -> NDArray[Any]:
     if hasattr(array, "to_host"):
         return np.asarray(array.to_host())
     if hasattr(array, "data_ptr"):
-        tensor = array.detach().cpu()
-        if str(tensor.dtype) == "torch.bfloat16":
-            import torch
+        import torch
 
-            bits = tensor.contiguous().view(torch.int16).numpy()
-            return np.asarray(bits.view(numpy_dtype("bf16")))
-        return np.asarray(tensor.numpy())
+        tensor = array.detach().cpu()
+        own = _NOT_OF_NUMPY.get(str(tensor.dtype).rpartition(".")[2])
+        if own is None:
+            return np.asarray(tensor.numpy())
+        bits = tensor.contiguous().view(torch.int16 if own == "bf16" else torch.int8).numpy()
+        return np.asarray(bits.view(numpy_dtype(own)))
     return np.asarray(array)
+
+
+def as_tensor(torch: Any, array: NDArray[Any]) -> Any:
+    """A copy of a NumPy array as a torch tensor on the CPU."""
+    plain = np.array(array, order="C")
+    if array.dtype.name not in _NOT_OF_NUMPY:
+        return torch.from_numpy(plain)
+    bits = torch.from_numpy(plain.view(np.int16 if plain.itemsize == 2 else np.int8))
+    return bits.view(getattr(torch, array.dtype.name))
 
 
 def dtype_of(array: NDArray[Any], default: str) -> str:

@@ -12,6 +12,8 @@ from math import log2
 from typing import NamedTuple
 
 _NEAR = log2(1.5)
+_OTHER_LAYOUT = 0.01  # how much farther a row of another layout is
+_SHARED_BYTES = 231000  # of a block on sm_90, less what barriers take
 
 
 class Config(NamedTuple):
@@ -41,6 +43,7 @@ class Problem(NamedTuple):
     along m, `y_turned` that y lies along k. `described` says that descriptors can describe all
     arrays, `plain` that the result is the sums alone, `relaxed` that f32 may be rounded to tf32, or
     sums of 8-bit floats kept in fewer bits. `arch` is empty and `processors` 1 on a CPU.
+    `out_bytes` is the size of an element of the result.
     """
 
     m: int
@@ -56,6 +59,7 @@ class Problem(NamedTuple):
     relaxed: bool
     arch: str
     processors: int
+    out_bytes: int = 2
 
 
 def choose(problem: Problem) -> Config:
@@ -63,15 +67,12 @@ def choose(problem: Problem) -> Config:
     if not problem.arch:
         return Config("tiles", 64, 64, 32, 4, 2)
     found = _nearest(problem) or by_rule(problem)
-    if found.kind == "persistent" and not problem.plain and found.n >= 256:
-        return found._replace(split=2)  # a whole tile and what it is changed by do not fit
-    return found
+    return _fitting(problem, found) if found.kind == "persistent" else found
 
 
 def by_rule(problem: Problem) -> Config:
     """The configuration of a product that no tuned row is near to."""
     own = problem
-    narrow = own.x not in ("f32", "f64")
     if own.x == "f64" or (own.x == "f32" and not own.relaxed):
         return _filled(own, Config("tiles", 64, 64, 16 if own.x == "f64" else 32, 4, 3))
     if own.m <= 64 or own.n <= 64:
@@ -79,25 +80,40 @@ def by_rule(problem: Problem) -> Config:
     deep = {"f32": 32, "f16": 64, "bf16": 64}.get(own.x, 128)
     many = own.batch * -(-own.m // 128) * -(-own.n // 256)
     if not own.described:
-        wide = narrow and many >= own.processors and own.x == own.y
+        wide = own.x != "f32" and many >= own.processors and own.x == own.y
         found = Config("tiles", 128, 256 if wide else 128, deep, 8, 3)
         return _filled(own, found)
     # Sums that are kept twice need more registers.
     twice = own.x.startswith("f8") and not own.relaxed
-    if many >= own.processors and not twice:
-        return Config("persistent", 128, 256, deep, 8, 3)
+    if many >= own.processors * 3 // 4 and not twice:
+        return Config("persistent", 128, 256, deep, 8, 4, split=2)
     if own.batch * -(-own.m // 128) * -(-own.n // 128) >= own.processors * 3 // 4:
         return Config("persistent", 128, 128, deep, 8, 4)
-    return _filled(own, Config("tiles", 64, 64, deep, 4, 4))
+    return _filled(own, Config("tiles", 64, 128, deep, 4, 4 if deep < 128 else 3))
+
+
+def _fitting(own: Problem, found: Config) -> Config:
+    """`found` within the shared memory of a block: in two parts, with fewer stages."""
+    size = {"f32": 4, "bf16": 2, "f16": 2}.get(own.x, 1)
+    if found.n >= 256 and not own.plain:
+        found = found._replace(split=2)  # a whole tile and what it is changed by do not fit
+    while True:
+        loads = found.stages * (found.m + found.n) * found.k * size
+        if loads + found.m * found.n // found.split * own.out_bytes <= _SHARED_BYTES:
+            return found
+        if found.split == 1:
+            found = found._replace(split=2)
+        else:
+            found = found._replace(stages=found.stages - 1)
 
 
 def _thin(own: Problem) -> Config:
     """Few rows or columns: what counts is how much of the other matrix is on its way at once."""
-    bytes_k = 256 if own.y in ("i8", "f8e4m3", "f8e5m2") else 128
-    deep = 64 if own.x == "f32" else bytes_k
+    size = {"f32": 4, "bf16": 2, "f16": 2}.get(own.y, 1)
     thin, wide = (own.m, own.n) if own.m <= own.n else (own.n, own.m)
     side = 16 if thin <= 16 else 32 if thin <= 32 else 64
-    long = 64 if wide >= 64 else 32
+    long = 64 if wide >= 64 * own.processors or side > 16 else 32
+    deep = (512 if long == 32 else 256) // size
     m, n = (side, long) if own.m <= own.n else (long, side)
     return _filled(own, Config("tiles", m, n, deep, 4, 4))
 
@@ -132,12 +148,13 @@ def table(arch: str) -> tuple[tuple[Problem, Config], ...]:
 def _nearest(own: Problem) -> Config | None:
     best, found = _NEAR, None
     for row, config in table(own.arch):
-        if own[3:8] != row[3:8] or own.relaxed != row.relaxed:
+        if own[3:6] != row[3:6] or own.relaxed != row.relaxed:
             continue
         if config.kind == "persistent" and not own.described:
             continue
         pairs = zip(own[:3], row[:3], strict=True)
         far = max(abs(log2(max(a, 1) / b)) for a, b in pairs)
+        far += 0.0 if own[6:8] == row[6:8] else _OTHER_LAYOUT
         if far < best:
             best, found = far, config
     return found

@@ -165,17 +165,17 @@ def sums(
     y_ptrs = y_ptr + (depth[:, None] * stride_yk + cols.to(i64)[None, :] * stride_yn)
     x: Any
     y: Any
+    x_zero = 0 if tl.elem(x_ptr) == i8 else 0.0
+    y_zero = 0 if tl.elem(y_ptr) == i8 else 0.0
     for start in range(first, last, BLOCK_K):
         if EVEN_K:
             x = tl.load(x_ptrs)
             y = tl.load(y_ptrs)
         else:
-            x = tl.load(x_ptrs, mask=ks[None, :] < last - start, other=0)
-            y = tl.load(y_ptrs, mask=ks[:, None] < last - start, other=0)
-        if x.dtype != y.dtype and y.dtype == i8:
+            x = tl.load(x_ptrs, mask=ks[None, :] < last - start, other=x_zero)
+            y = tl.load(y_ptrs, mask=ks[:, None] < last - start, other=y_zero)
+        if x.dtype != y.dtype and x.dtype != f8e4m3 and x.dtype != f8e5m2:
             y = y.to(x.dtype)  # weights of fewer bits than what they multiply
-        if (x.dtype == f16 or x.dtype == bf16) and (y.dtype == f8e4m3 or y.dtype == f8e5m2):
-            y = y.to(x.dtype)
         acc = tl.dot(
             x,
             y,
@@ -241,3 +241,27 @@ def matmul_kernel(
     at = (batch * M + rows[:, None]) * N + cols[None, :]
     inside = (rows[:, None] < M) & (cols[None, :] < N)
     tl.store(out_ptr + at, acc.to(tl.elem(out_ptr)), mask=inside)
+
+
+@kernel(dtypes=DTYPES)
+def transpose_kernel(
+    out_ptr: Ptr[E],
+    x_ptr: Ptr[E],
+    M: i32 | int,
+    N: i32 | int,
+    stride_b: i64 | int,
+    stride_n: i64 | int,
+    BLOCK: Const[int],
+) -> None:
+    """`out` (b, m, n) of `x`, whose columns lie along m; a program for each tile."""
+    tiles_m = tl.cdiv(M, BLOCK)
+    tiles_n = tl.cdiv(N, BLOCK)
+    pid = tl.program_id(Axis.X)
+    batch = (pid // (tiles_m * tiles_n)).to(i64)
+    rows = (pid % tiles_m * BLOCK + tl.arange(0, BLOCK)).to(i64)
+    cols = (pid // tiles_m % tiles_n * BLOCK + tl.arange(0, BLOCK)).to(i64)
+    inside = (cols[:, None] < N) & (rows[None, :] < M)
+    at = batch * stride_b + cols[:, None] * stride_n + rows[None, :]
+    x = tl.trans(tl.load(x_ptr + at, mask=inside))
+    to = (batch * M + rows[:, None]) * N + cols[None, :]
+    tl.store(out_ptr + to, x, mask=(rows[:, None] < M) & (cols[None, :] < N))

@@ -25,8 +25,8 @@ from teeny_kernels.products.shapes import (
     flattened,
     sizes_of,
     sum_rows,
-    turned,
 )
+from teeny_kernels.products.views import turned
 from teeny_kernels.spec import Case, Cost, KernelSpec, Tolerance
 
 A = TypeVar("A")

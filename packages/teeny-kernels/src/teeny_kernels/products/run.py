@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-import teeny_triton as tl
 from teeny_kernels.arrays import ITEMSIZES, Operand, empty, row_major
-from teeny_kernels.layout import broadcast_shape, contiguous, expanded, reshaped
+from teeny_kernels.layout import broadcast_shape
 from teeny_kernels.products.choose import Config, Problem, choose
 from teeny_kernels.products.kernels import matmul_kernel
 from teeny_kernels.products.persistent import matmul_persistent
 from teeny_kernels.products.stream import matmul_join, matmul_shares
+from teeny_kernels.products.views import (
+    along_k,
+    batched,
+    can_be_described,
+    described,
+    lies_along,
+)
 from teeny_macros import devices
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class Epilogue(NamedTuple):
@@ -46,6 +48,8 @@ PLAIN = Epilogue()
 KERNELS = (matmul_kernel, matmul_shares, matmul_join, matmul_persistent)
 # Products of 8-bit floats that are summed in fewer bits before the sum is added in f32.
 _IMPRECISE = 128
+# Elements of a tile that one program joins.
+_JOINED = 1024
 
 
 class _Launch(NamedTuple):
@@ -102,13 +106,14 @@ def product(
     (m, k), n, count = x.shape[-2:], y.shape[-1], prod(batch)
     if not count * m * n:
         return
-    a, b = (_batched(own, batch) for own in (x, y))
+    a, b = _as_one(*(batched(own, batch) for own in (x, y)))
     is_short = x.dtype in ("f8e4m3", "f8e5m2")
     relaxed = relaxed and (is_short or x.dtype == "f32")
     if config is None:
+        a, b = along_k(_arch(out), a, b, relaxed=relaxed)
         config = choose(_problem(out, a, b, epilogue, relaxed=relaxed))
     precision = "tf32" if relaxed and x.dtype == "f32" else "ieee"
-    imprecise = _IMPRECISE if is_short and not relaxed else None
+    imprecise = min(_IMPRECISE, config.k) if is_short and not relaxed else None
     launch = _Launch(out, a, b, epilogue, config, precision, imprecise)
     if config.kind == "persistent":
         _persistent(launch)
@@ -116,6 +121,20 @@ def product(
         _shares(launch)
     else:
         _tiles(launch)
+
+
+def _as_one(x: Operand, y: Operand) -> tuple[Operand, Operand]:
+    """Many matrices times the same one are one with all their rows."""
+    count, m, k = x.shape
+    row = x.strides[1] if m != 1 else x.strides[0]
+    if count == 1 or y.strides[0] != 0 or (m != 1 and x.strides[0] != m * row):
+        return x, y
+    rows = x._replace(shape=(1, count * m, k), strides=(0, row, x.strides[2]))
+    return rows, y._replace(shape=(1, *y.shape[1:]))
+
+
+def _arch(x: Operand) -> str:
+    return "" if x.device == "cpu" else str(devices.device(x.device).target.arch)
 
 
 def _tiles(own: _Launch) -> None:
@@ -177,23 +196,25 @@ def _shares(own: _Launch) -> None:
         **shape,
     )
     if any(at * steps // share != (at * steps + steps - 1) // share for at in range(tiles)):
-        join: Any = matmul_join[tiles]
-        join(own.out.array, parts.array, *own.extras, m, n, steps, share, *own.numbers, **shape)
+        rows = max(1, min(config.m, _JOINED // config.n))
+        join: Any = matmul_join[tiles * (config.m // rows)]
+        numbers = (m, n, steps, share, *own.numbers)
+        join(own.out.array, parts.array, *own.extras, *numbers, **shape, ROWS=rows)
 
 
 def _persistent(own: _Launch) -> None:
     config = own.config
     count, m, k, n = *own.x.shape, own.y.shape[-1]
-    x_turned, y_turned = _lies_along(own.x) == 0, _lies_along(own.y) == 0
+    x_turned, y_turned = lies_along(own.x) == 0, lies_along(own.y) == 0
     tiles = count * -(-m // config.m) * -(-n // config.n)
     out = own.out._replace(shape=(count, m, n), strides=row_major((count, m, n)))
     programs = min(tiles, config.programs or _processors(own.out))
     tuned = matmul_persistent.options(num_warps=config.warps, num_stages=config.stages)
     launch: Any = tuned[programs]
     launch(
-        _described(out, config.m, config.n // config.split),
-        _described(own.x, config.m, config.k, turned=x_turned),
-        _described(own.y, config.k, config.n, turned=y_turned),
+        described(out, config.m, config.n // config.split),
+        described(own.x, config.m, config.k, turned=x_turned),
+        described(own.y, config.k, config.n, turned=y_turned),
         *own.extras,
         m,
         n,
@@ -214,50 +235,16 @@ def _persistent(own: _Launch) -> None:
     )
 
 
-def _described(x: Operand, rows: int, columns: int, *, turned: bool = False) -> Any:
-    """The descriptor of the matrices, of their transposes if they are `turned`."""
-    sides, block = x.shape[1:], (rows, columns)
-    if turned:
-        sides, block = sides[::-1], block[::-1]
-    strides = (_row_step(x), 1)
-    if x.shape[0] > 1:
-        sides, block, strides = (x.shape[0], *sides), (1, *block), (x.strides[0], *strides)
-    return tl.tensor_descriptor(x.array, block, shape=sides, strides=strides)
-
-
-def _lies_along(x: Operand) -> int:
-    """The axis of the matrix whose elements lie side by side: 1, or 0 when it is turned."""
-    return 0 if x.strides[1] == 1 and x.strides[2] != 1 and x.shape[1] != 1 else 1
-
-
-def _row_step(x: Operand) -> int:
-    """From one row to the next; of a single row, any that descriptors take."""
-    along = _lies_along(x)
-    step, side, wide = x.strides[2 - along], x.shape[2 - along], x.shape[1 + along]
-    return step if side != 1 else -(-wide // 16) * 16
-
-
-def _can_be_described(x: Operand) -> bool:
-    """Whether a descriptor takes it: aligned, its elements side by side, its steps forward."""
-    along = _lies_along(x)
-    if 0 in x.shape or (x.strides[1 + along] != 1 and x.shape[1 + along] != 1):
-        return False
-    steps = [_row_step(x), *(x.strides[:1] if x.shape[0] > 1 else ())]
-    info = devices.describe(x.array)
-    aligned = all(step > 0 and step * ITEMSIZES[x.dtype] % 16 == 0 for step in steps)
-    return aligned and info is not None and info.pointer % 16 == 0
-
-
 def _problem(out: Operand, x: Operand, y: Operand, epilogue: Epilogue, *, relaxed: bool) -> Problem:
     count, m, k, n = *x.shape, y.shape[-1]
-    arch, processors, described = "", 1, False
+    arch, processors, fits = "", 1, False
     if out.device != "cpu":
-        arch, processors = devices.device(out.device).target.arch, _processors(out)
+        arch, processors = _arch(out), _processors(out)
         whole = out._replace(shape=(count, m, n), strides=row_major((count, m, n)))
-        described = (
+        fits = (
             int(arch.removeprefix("sm_")) >= 90
             and x.dtype == y.dtype
-            and all(map(_can_be_described, (x, y, whole)))
+            and all(map(can_be_described, (x, y, whole)))
         )
     return Problem(
         m,
@@ -266,13 +253,14 @@ def _problem(out: Operand, x: Operand, y: Operand, epilogue: Epilogue, *, relaxe
         count,
         x.dtype,
         y.dtype,
-        x_turned=_lies_along(x) == 0,
-        y_turned=_lies_along(y) == 0,
-        described=described,
+        x_turned=lies_along(x) == 0,
+        y_turned=lies_along(y) == 0,
+        described=fits,
         plain=epilogue == PLAIN,
         relaxed=relaxed,
         arch=arch,
         processors=processors,
+        out_bytes=ITEMSIZES[out.dtype],
     )
 
 
@@ -281,15 +269,3 @@ def _processors(x: Operand) -> int:
         return 1
     device: Any = devices.device(x.device)
     return int(device.properties["multiprocessor_count"])
-
-
-def _batched(x: Operand, batch: Sequence[int]) -> Operand:
-    """`x` with one leading axis: a view where the leading axes join, else a copy."""
-    full = expanded(x, (*batch, *x.shape[-2:]))
-    count = prod(batch)
-    lengths = [(side, step) for side, step in zip(batch, full.strides, strict=False) if side != 1]
-    joined = all(step == below * length for (_, step), (length, below) in pairwise(lengths))
-    if not joined:
-        return reshaped(contiguous("matmul", full), (count, *x.shape[-2:]))
-    step = lengths[-1][1] if lengths else 0
-    return x._replace(shape=(count, *x.shape[-2:]), strides=(step, *full.strides[-2:]))

@@ -15,11 +15,11 @@ from teeny_kernels.layout import (
     Output,
     broadcast_shape,
     contiguous,
-    permuted,
     require_dtype,
     reshaped,
 )
 from teeny_kernels.products.run import Epilogue, product
+from teeny_kernels.products.views import turned
 from teeny_kernels.reduce.kernels import reduce_into
 from teeny_kernels.reduce.sums import SUM
 from teeny_kernels.spec import FLOATS
@@ -44,13 +44,6 @@ def matrix(x: Operand, *, row: bool) -> Operand:
     if row:
         return x._replace(shape=(1, side), strides=(0, step))
     return x._replace(shape=(side, 1), strides=(step, 0))
-
-
-def turned(x: Operand) -> Operand:
-    """The transposes of the matrices; nothing is copied."""
-    order = list(range(x.ndim))
-    order[-2:] = reversed(order[-2:])
-    return permuted(x, order)
 
 
 def flattened(operation: str, x: Operand) -> Operand:

@@ -3,9 +3,9 @@
 Every program takes `share` steps of `BLOCK_K`, one after the other through the tiles, whose own
 steps follow each other. A tile that one program makes whole is stored; what a program has of a tile
 that others work on, too, goes to its two places in `parts`, the first for the tile that it begins
-with. The second kernel, one program for each tile, adds the parts of each such tile in the order of
-k. So results do not depend on which program is faster. With fewer steps in a share than a tile has,
-this is a product whose k is split.
+with. The second kernel, a program for every `ROWS` rows of a tile, adds the parts of each such tile
+in the order of k. So results do not depend on which program is faster. With fewer steps in a share
+than a tile has, this is a product whose k is split.
 
 Osama, Merrill, Cecka, Garland, Owens 2023, "Stream-K: work-centric parallel decomposition for dense
 matrix-matrix multiplication on the GPU" (there the programs wait for each other instead).
@@ -119,21 +119,23 @@ def matmul_join(
     BLOCK_M: Const[int],
     BLOCK_N: Const[int],
     GROUP_M: Const[int],
+    ROWS: Const[int],
 ) -> None:
     tiles_m = tl.cdiv(M, BLOCK_M)
     tiles_n = tl.cdiv(N, BLOCK_N)
-    tile = tl.program_id(Axis.X)
+    slice_rows = tl.program_id(Axis.X) % (BLOCK_M // ROWS) * ROWS + tl.arange(0, ROWS)
+    tile = tl.program_id(Axis.X) // (BLOCK_M // ROWS)
     first = tile * steps // share
     last = (tile * steps + steps - 1) // share
     if first == last:
         return
     batch = (tile // (tiles_m * tiles_n)).to(i64)
     tile_m, tile_n = place(tile % (tiles_m * tiles_n), tiles_m, tiles_n, GROUP_M)
-    rows = tile_m * BLOCK_M + tl.arange(0, BLOCK_M)
+    rows = tile_m * BLOCK_M + slice_rows
     cols = tile_n * BLOCK_N + tl.arange(0, BLOCK_N)
-    in_part = tl.arange(0, BLOCK_M)[:, None] * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
-    acc: Any = tl.zeros((BLOCK_M, BLOCK_N), tl.elem(parts_ptr))
-    for worker in range(first, last + 1):
+    in_part = slice_rows[:, None] * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
+    acc: Any = tl.zeros((ROWS, BLOCK_N), tl.elem(parts_ptr))
+    for worker in tl.range(first, last + 1, num_stages=4):
         part = 2 * worker + (tile != worker * share // steps).to(i32)
         acc += tl.load(parts_ptr + part.to(i64) * BLOCK_M * BLOCK_N + in_part)
     whole = finished(
