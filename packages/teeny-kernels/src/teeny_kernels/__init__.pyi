@@ -13,6 +13,8 @@ from teeny_kernels.optimizer.moments import adamax_step as adamax_step
 from teeny_kernels.optimizer.moments import adamw_step as adamw_step
 from teeny_kernels.elementwise.arithmetic import add as add
 from teeny_kernels.elementwise.arithmetic import add_backward as add_backward
+from teeny_kernels.norm.added import add_rms_norm as add_rms_norm
+from teeny_kernels.norm.added import add_rms_norm_backward as add_rms_norm_backward
 from teeny_kernels.products.matmul import addmm as addmm
 from teeny_kernels.products.matmul import addmm_backward as addmm_backward
 from teeny_kernels.optimizer.descent import asgd_step as asgd_step
@@ -87,6 +89,8 @@ from teeny_kernels.reduce.scans import cumsum as cumsum
 from teeny_kernels.reduce.scans import cumsum_backward as cumsum_backward
 from teeny_kernels.elementwise.arithmetic import div as div
 from teeny_kernels.elementwise.arithmetic import div_backward as div_backward
+from teeny_kernels.activation.dropout import dropout as dropout
+from teeny_kernels.activation.dropout import dropout_backward as dropout_backward
 from teeny_kernels.elementwise.several import elementwise_mean as elementwise_mean
 from teeny_kernels.elementwise.several import elementwise_mean_backward as elementwise_mean_backward
 from teeny_kernels.elementwise.several import elementwise_sum as elementwise_sum
@@ -108,8 +112,11 @@ from teeny_kernels.elementwise.rounding import floor as floor
 from teeny_kernels.elementwise.rounding import floor_backward as floor_backward
 from teeny_kernels.elementwise.arithmetic import fmod as fmod
 from teeny_kernels.elementwise.arithmetic import fmod_backward as fmod_backward
+from teeny_kernels.activation.gated import gated as gated
 from teeny_kernels.loss.probability import gaussian_nll_loss as gaussian_nll_loss
 from teeny_kernels.loss.probability import gaussian_nll_loss_backward as gaussian_nll_loss_backward
+from teeny_kernels.activation.gated import geglu as geglu
+from teeny_kernels.activation.gated import geglu_backward as geglu_backward
 from teeny_kernels.activation.gelu import gelu as gelu
 from teeny_kernels.activation.gelu import gelu_backward as gelu_backward
 from teeny_kernels.pooling.whole import global_avg_pool as global_avg_pool
@@ -249,6 +256,8 @@ from teeny_kernels.norm.layer import rms_norm as rms_norm
 from teeny_kernels.norm.layer import rms_norm_backward as rms_norm_backward
 from teeny_kernels.norm.layer import rms_norm_reference as rms_norm_reference
 from teeny_kernels.optimizer.squares import rmsprop_step as rmsprop_step
+from teeny_kernels.tensor.rope import rope as rope
+from teeny_kernels.tensor.rope import rope_backward as rope_backward
 from teeny_kernels.optimizer.descent import rprop_step as rprop_step
 from teeny_kernels.products.quantized import scaled_matmul as scaled_matmul
 from teeny_kernels.activation.exponential import selu as selu
@@ -285,6 +294,8 @@ from teeny_kernels.elementwise.arithmetic import sub as sub
 from teeny_kernels.elementwise.arithmetic import sub_backward as sub_backward
 from teeny_kernels.reduce.sums import sum_to as sum_to
 from teeny_kernels.reduce.sums import sum_to_backward as sum_to_backward
+from teeny_kernels.activation.gated import swiglu as swiglu
+from teeny_kernels.activation.gated import swiglu_backward as swiglu_backward
 from teeny_kernels.activation.smooth import swish as swish
 from teeny_kernels.activation.smooth import swish_backward as swish_backward
 from teeny_kernels.elementwise.trigonometry import tan as tan
@@ -323,6 +334,8 @@ __all__ = [
     "adamw_step",
     "add",
     "add_backward",
+    "add_rms_norm",
+    "add_rms_norm_backward",
     "addmm",
     "addmm_backward",
     "asgd_step",
@@ -397,6 +410,8 @@ __all__ = [
     "cumsum_backward",
     "div",
     "div_backward",
+    "dropout",
+    "dropout_backward",
     "elementwise_mean",
     "elementwise_mean_backward",
     "elementwise_sum",
@@ -418,8 +433,11 @@ __all__ = [
     "floor_backward",
     "fmod",
     "fmod_backward",
+    "gated",
     "gaussian_nll_loss",
     "gaussian_nll_loss_backward",
+    "geglu",
+    "geglu_backward",
     "gelu",
     "gelu_backward",
     "global_avg_pool",
@@ -559,6 +577,8 @@ __all__ = [
     "rms_norm_backward",
     "rms_norm_reference",
     "rmsprop_step",
+    "rope",
+    "rope_backward",
     "rprop_step",
     "scaled_matmul",
     "selu",
@@ -595,6 +615,8 @@ __all__ = [
     "sub_backward",
     "sum_to",
     "sum_to_backward",
+    "swiglu",
+    "swiglu_backward",
     "swish",
     "swish_backward",
     "tan",

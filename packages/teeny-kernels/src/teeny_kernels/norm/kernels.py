@@ -3,6 +3,9 @@
     y = (x - mean) rstd w + b,   rstd = 1 / sqrt(var + eps)      (layer norm, Ba et al. 2016)
     y = x rstd w,                rstd = 1 / sqrt(mean(x^2) + eps) (RMS norm, Zhang, Sennrich 2019)
 
+`add_norm_forward` is the RMS norm of a sum, which it stores too; a backward adds the gradient of
+the sum where there is one.
+
 Grid: forward one program for each row; backward `programs` programs, each of which walks over rows
 and keeps its share of the gradients of w and b; then one program for each block of columns adds the
 shares. Rows are resident; the variance is that of x - mean, so a large mean costs nothing. All
@@ -30,6 +33,7 @@ def row_norm_backward(
     dw_ptr: Ptr[C] | None,
     db_ptr: Ptr[C] | None,
     grad_ptr: Ptr[D],
+    sum_grad_ptr: Ptr[D] | None,
     x_ptr: Ptr[D],
     w_ptr: Ptr[D] | None,
     n_rows: i32 | int,
@@ -65,6 +69,8 @@ def row_norm_backward(
             dx = (scaled - tl.sum(scaled, axis=0) / count - normal * along) * rstd
         else:
             dx = (scaled - normal * along) * rstd
+        if sum_grad_ptr is not None:
+            dx += widen(tl.load(sum_grad_ptr + at + cols, mask=mask, other=0.0))
         tl.store(dx_ptr + at + cols, dx.to(tl.elem(dx_ptr)), mask=mask)
         dw += grad * normal
         db += grad
@@ -98,6 +104,30 @@ def row_norm_forward(
         y = y * widen(tl.load(w_ptr + cols, mask=mask, other=0.0))
     if b_ptr is not None:
         y = y + widen(tl.load(b_ptr + cols, mask=mask, other=0.0))
+    tl.store(out_ptr + row + cols, y.to(tl.elem(out_ptr)), mask=mask)
+
+
+@kernel(dtypes=DTYPES, backward=row_norm_backward)
+def add_norm_forward(
+    out_ptr: Ptr[D],
+    sum_ptr: Ptr[D],
+    x_ptr: Ptr[D],
+    residual_ptr: Ptr[D],
+    w_ptr: Ptr[D] | None,
+    n_cols: i32 | int,
+    eps: f64 | float,
+    BLOCK_SIZE: Const[int],
+) -> None:
+    row = tl.program_id(Axis.X).to(i64) * n_cols
+    cols = tl.arange(0, BLOCK_SIZE)
+    mask = cols < n_cols
+    x = widen(tl.load(x_ptr + row + cols, mask=mask, other=0.0))
+    x += widen(tl.load(residual_ptr + row + cols, mask=mask, other=0.0))
+    tl.store(sum_ptr + row + cols, x.to(tl.elem(sum_ptr)), mask=mask)
+    rstd = 1.0 / tl.sqrt_rn(tl.sum(x * x, axis=0) / number(n_cols, x) + number(eps, x))
+    y = x * rstd
+    if w_ptr is not None:
+        y = y * widen(tl.load(w_ptr + cols, mask=mask, other=0.0))
     tl.store(out_ptr + row + cols, y.to(tl.elem(out_ptr)), mask=mask)
 
 

@@ -101,16 +101,26 @@ def backward(
     *,
     center: bool,
     with_bias: bool,
+    sum_grad: Any = None,
 ) -> tuple[Any, Any, Any]:
-    """The gradients by x, weight (None without one) and bias (None unless `with_bias`)."""
+    """The gradients by x, weight (None without one) and bias (None unless `with_bias`).
+
+    `sum_grad`, of the shape of `x`, is added to the first.
+    """
     source, upstream = operand("x", x), operand("grad", grad)
     require_dtype(operation, "x", source, FLOATS)
     same_place(operation, [("x", source), ("grad", upstream)])
     require_dtype(operation, "grad", upstream, (source.dtype,))
     sides = sides_of(operation, source, normalized_shape)
-    if upstream.shape != source.shape:
-        what = f"`grad` {upstream.shape}, `x` {source.shape}"
-        raise E1202.error(operation=operation, what=what).help("give arrays of one shape")
+    added = None if sum_grad is None else operand("sum_grad", sum_grad)
+    for name, own in (("grad", upstream), ("sum_grad", added)):
+        if own is not None and own.shape != source.shape:
+            what = f"`{name}` {own.shape}, `x` {source.shape}"
+            raise E1202.error(operation=operation, what=what).help("give arrays of one shape")
+    if added is not None:
+        same_place(operation, [("x", source), ("sum_grad", added)])
+        require_dtype(operation, "sum_grad", added, (source.dtype,))
+        added = contiguous(operation, added)
     given = taken(operation, source, sides, {"weight": weight})["weight"]
     columns = prod(sides)
     rows = source.size // columns if columns else 0
@@ -128,6 +138,7 @@ def backward(
         _array(parts[0]),
         _array(parts[1]),
         contiguous(operation, upstream).array,
+        _array(added),
         contiguous(operation, source).array,
         _array(given),
         rows,
