@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from teeny_cuda.codes import E1053, E1083
 from teeny_cuda.driver import GONE, Driver, driver
+from teeny_cuda.printing import InOrder
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -48,6 +49,7 @@ class Context:
         "number",
         "open_captures",
         "ordinal",
+        "prints",
     )
 
     def __init__(self, driver: Driver, ordinal: int) -> None:
@@ -61,6 +63,8 @@ class Context:
         # The graphs that are being captured, by the handles of their streams.
         self.captures: dict[int, Graph] = {}
         self.open_captures = Counter()
+        # Whether kernels that print were loaded.
+        self.prints = False
         self._retired: list[Any] = []
         # What became free during a capture; finalizers of any thread add to it.
         self._deferred: deque[tuple[str, tuple[Any, ...]]] = deque()
@@ -91,6 +95,11 @@ class Context:
         """`Driver.call` with this context current."""
         with Bound(self):
             return self.driver.call(name, *args)
+
+    def wait(self, name: str, *args: Any) -> None:
+        """Call a function that waits; what kernels printed until then comes out in order."""
+        with Bound(self), InOrder(self):
+            self.driver.call(name, *args)
 
     def release(self, name: str, *args: Any, at_once: bool = False) -> None:
         """Call a function that releases something; while a graph is captured, when that has ended.
@@ -134,7 +143,8 @@ class Context:
             # Only what was retired before the wait is surely idle after it.
             idle, self._retired = self._retired, []
             try:
-                self.driver.call("cuCtxSynchronize")
+                with InOrder(self):
+                    self.driver.call("cuCtxSynchronize")
             except BaseException:
                 self._retired += idle
                 raise

@@ -28,7 +28,7 @@ def copy_in(buffer: Buffer, array: Any, stream: Any, *, wait: bool) -> None:
         _require_shape(buffer, host.shape, f"a host array of shape {host.shape}")
         _copy_runs(buffer, "cuMemcpyHtoDAsync", host.ctypes.data, handle)
         if wait and buffer.nbytes:
-            context.call("cuStreamSynchronize", handle)
+            context.wait("cuStreamSynchronize", handle)
         return
     layout = layout_of(array)
     _require_shape(buffer, layout.shape, f"an array of shape {layout.shape} on {found.info.device}")
@@ -44,7 +44,7 @@ def copy_in(buffer: Buffer, array: Any, stream: Any, *, wait: bool) -> None:
         order(context, found.stream, handle)
     _copy_runs(buffer, "cuMemcpyAsync", found.info.pointer, handle)
     if wait and buffer.nbytes:
-        context.call("cuStreamSynchronize", handle)
+        context.wait("cuStreamSynchronize", handle)
 
 
 def copy_out(buffer: Buffer, out: Any, stream: Any, *, wait: bool) -> Any:
@@ -80,7 +80,7 @@ def copy_out(buffer: Buffer, out: Any, stream: Any, *, wait: bool) -> Any:
                 handle,
             )
         if wait:
-            driver.call("cuStreamSynchronize", handle)
+            context.wait("cuStreamSynchronize", handle)
     return out
 
 

@@ -55,7 +55,7 @@ class Event:
 
     def synchronize(self) -> None:
         """Wait for the work before the mark."""
-        self.device.context.call("cuEventSynchronize", self._event)
+        self.device.context.wait("cuEventSynchronize", self._event)
 
     def elapsed_ms(self, end: Any) -> float:
         """Milliseconds on the GPU from this mark to `end`, an event of the same device.

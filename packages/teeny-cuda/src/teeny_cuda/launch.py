@@ -18,6 +18,7 @@ from teeny_cuda.config import (
     launch_attributes,
     with_own,
 )
+from teeny_cuda.printing import InOrder
 from teeny_cuda.stream import order, stream_handle
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ def launch(
         for other in others:
             order(context, handle, other)
         if device.blocking and handle not in context.captures:
-            number, _ = context.driver.attempt("cuStreamSynchronize", handle)
+            with InOrder(context):
+                number, _ = context.driver.attempt("cuStreamSynchronize", handle)
             if number:
                 raise described(context.driver.failure("cuLaunchKernel", number), program, sizes)
 

@@ -13,6 +13,7 @@ from teeny_cuda import cubin
 from teeny_cuda.arguments import Packer
 from teeny_cuda.codes import E1055, E1056, E1057, E1058, E1062
 from teeny_cuda.config import Options
+from teeny_cuda.printing import can_print, print_at_exit
 from teeny_cuda.ptx import cuda_of_ptx, for_driver, require_threads, source_of
 from teeny_macros.diagnostics import Label
 
@@ -236,6 +237,10 @@ def _load(device: Device, artifact: Artifact) -> Any:
     """The loaded module. Raises E1054, E1055 with the log of the driver's compiler."""
     driver = device.context.driver
     image = _image(device, artifact)
+    context = device.context
+    if not context.prints and can_print(image):
+        context.prints = True
+        print_at_exit(context)
     if artifact.path.suffix == ".ptx":
         kept = cubin.load_given(device, artifact) or cubin.load(device, artifact, image)
         if kept is not None:

@@ -24,6 +24,7 @@ from teeny_cuda.config import (
 )
 from teeny_cuda.graph import CaptureStream
 from teeny_cuda.launch import Scratch, checked_grid, described, launch_streams
+from teeny_cuda.printing import InOrder
 from teeny_cuda.record import Record, builtin, describe_launch, driver_addresses
 from teeny_cuda.stream import order
 
@@ -191,7 +192,8 @@ class Prepared:
                     0,
                 )
             if not number and device.blocking and capture is None:
-                number, _ = driver.attempt("cuStreamSynchronize", self.stream)
+                with InOrder(device.context):
+                    number, _ = driver.attempt("cuStreamSynchronize", self.stream)
         if number:
             self._failed(number)
 

@@ -49,7 +49,7 @@ class Stream:
 
     def synchronize(self) -> None:
         """Wait for the work of this stream."""
-        self.device.context.call("cuStreamSynchronize", self.handle)
+        self.device.context.wait("cuStreamSynchronize", self.handle)
 
     @property
     def is_done(self) -> bool:

@@ -7,6 +7,7 @@ depend on the combination alone run once, checks of values run every time.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from teeny_macros import binding, devices, env
@@ -27,7 +28,7 @@ from teeny_macros.resolve import (
 from teeny_macros.signature import CONST, DESCRIPTOR, POINTER, SCALAR
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from teeny_macros.artifact import Param
     from teeny_macros.diagnostics import TeenyError
@@ -111,7 +112,10 @@ class Prepared:
         self.described = any(type_.kind == DESCRIPTOR for type_ in types.values())
         self.pin = pin  # keeps alive what the key knows by its `id`
         self.run = tuple(at for at, name in enumerate(names) if name in types)
-        self.meta = {**dict(specialization.constants), **program.instance.options._asdict()}
+        self.meta = Meta(
+            {**dict(specialization.constants), **program.instance.options._asdict()},
+            program.instance.name,
+        )
         # Integers to look at in every launch: where they are, and the dtype they must fit.
         self.narrow: tuple[tuple[int, str], ...] = ()
         # How often each shape of call came: the number of arguments by position, the names, and
@@ -158,7 +162,7 @@ class LaunchSite:
         stream: Any = None,
         device: Any = None,
         over: dict[Any, Any] | None = None,
-    ) -> Launcher:
+    ) -> Callable[..., None]:
         """A launcher over `grid`. In `over` it may leave a shorter one for the same grid."""
         key: Any = options
         if stream is not None or device is not None:
@@ -167,6 +171,8 @@ class LaunchSite:
         home = self.homes.get(key)
         if home is None:
             home = self.settle(key, options, stream, device)
+        if home.fast is not None and stream is None and not isinstance(grid, (int, tuple)):
+            return partial(home.fast.launch, grid)  # a function: nothing is kept for its like
         return Launcher(home, grid, over, stream)
 
     def settle(self, key: Any, options: LaunchOptions, stream: Any, device: Any) -> Home:
@@ -490,7 +496,7 @@ def _foreign(array: Any) -> str:
     return str(dtype)
 
 
-class _Meta(dict[str, Any]):
+class Meta(dict[str, Any]):
     """The compile-time values as a grid function sees them."""
 
     __slots__ = ("_kernel",)
@@ -514,7 +520,7 @@ def evaluate_grid(kernel: str, grid: Any, meta: dict[str, Any]) -> Grid:
         LaunchError: E1019.
     """
     if callable(grid):
-        grid = grid(_Meta(meta, kernel))
+        grid = grid(meta if type(meta) is Meta else Meta(meta, kernel))
     sides: Sequence[Any] = grid if type(grid) in (tuple, list) else (grid,)
     if len(sides) == 1 and type(sides[0]) is int and sides[0] >= 0:
         return sides[0], 1, 1
