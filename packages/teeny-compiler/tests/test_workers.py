@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from teeny_compiler import Target, compile_kernel, workers
+from teeny_compiler import Target, compile_kernel, log, progress, workers
 from teeny_compiler.workers import compile_kernels
 from teeny_macros.artifact import Artifact
 from teeny_macros.diagnostics import CompileError, ToolchainError
@@ -128,3 +128,22 @@ def test_progress_counts_every_kernel_that_was_compiled(
     compile_kernels(pairs, workers=1, progress=report)
     assert [(done, total) for done, total, _ in seen] == [(1, 2), (2, 2)]
     assert sorted(text for _, _, text in seen) == ["die failed (E0910)", "scale"]
+
+
+def test_where_no_terminal_is_a_line_now_and_then_says_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = iter(range(0, 1000, 4))
+    monkeypatch.setattr("time.monotonic", lambda: next(now))
+    with log.hushed(), progress.follow("compiling", 12, progress=True) as step:
+        for _ in range(12):
+            step("scale")
+    assert capsys.readouterr().err.splitlines() == [
+        "teeny: compiling: 3 of 12",
+        "teeny: compiling: 6 of 12",
+        "teeny: compiling: 9 of 12",
+    ]
+    monkeypatch.setenv("TEENY_LOG", "quiet")
+    with progress.follow("compiling", 2, progress=True) as step:
+        step("scale")
+    assert capsys.readouterr().err == ""

@@ -40,6 +40,12 @@ def info(text: str) -> None:
         _write(f"teeny: {text}")
 
 
+def step(text: str) -> None:
+    """Say how far something long is, whatever else is left out."""
+    if level() >= INFO:
+        _write(f"teeny: {text}")
+
+
 def debug(text: str) -> None:
     """Say how something was decided."""
     if level() >= DEBUG:

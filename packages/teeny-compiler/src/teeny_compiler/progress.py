@@ -1,4 +1,4 @@
-"""How long work is followed: a bar where rich and a terminal are there, else lines by `TEENY_LOG`.
+"""How long work is followed: a bar where rich and a terminal are there, else a line now and then.
 
 A caller may pass a function instead, which gets what is done, of how much, and the latest step.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from teeny_compiler import log
 
 Report = Callable[[int, int, str], None]
 Step = Callable[[str], None]
+_SECONDS = 10.0  # between lines
 
 
 @contextlib.contextmanager
@@ -47,8 +49,15 @@ def _counting(total: int, report: Report) -> Step:
 
 
 def _lines(title: str) -> Report:
+    last = time.monotonic()
+
     def line(done: int, total: int, text: str) -> None:
+        nonlocal last
         log.debug(f"{title} {done}/{total}: {text}")
+        now = time.monotonic()
+        if done < total and now - last >= _SECONDS:
+            last = now
+            log.step(f"{title}: {done} of {total}")
 
     return line
 

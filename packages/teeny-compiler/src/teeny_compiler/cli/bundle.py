@@ -211,7 +211,7 @@ def show(
     typer.echo(f"digest: {bundle.digest}")
     typer.echo("made by: " + ", ".join(f"{k} {v}" for k, v in sorted(bundle.versions.items())))
     for row in rows:
-        typer.echo(f"\n{row.qualified}" + (f"  {row.doc}" if row.doc else ""))
+        typer.echo("\n" + "  ".join(part for part in (_title(row), row.doc) if part))
         for instance in row.instances:
             typer.echo(f"  {instance.id[:_DIGITS]}  {described_row(instance)}")
             hints = _hints(instance)
@@ -296,6 +296,12 @@ def _put(output: str, text: str) -> None:
     else:
         Path(output).write_text(text, encoding="utf-8", newline="\n")
         typer.echo(output)
+
+
+def _title(row: KernelRow) -> str:
+    """The kernel's name and where it was defined, once where they say the same."""
+    known = row.qualified.rpartition(":")[2].rpartition(".")[2]
+    return row.qualified if known == row.name else f"{row.name}  ({row.qualified})"
 
 
 def _targets(row: KernelRow) -> list[str]:
