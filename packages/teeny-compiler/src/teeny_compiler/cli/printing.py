@@ -148,7 +148,7 @@ def _cost_rows(cost: Cost) -> Iterable[tuple[str, str]]:
     if assembly is None or fit is None or found is None:
         yield "CPU features", metadata.features.replace(",", " ") or "none needed"
         yield "scratch", f"{show_size(metadata.arena_bytes)} a thread"
-        yield "one program", f"about {metadata.work} ns"
+        yield "one program", f"about {_time(metadata.work * 1e-9)}, if each loop has 16 turns"
     else:
         clusters = f", clusters of {metadata.num_ctas}" if metadata.num_ctas > 1 else ""
         yield "threads", f"{metadata.threads_per_block} a block{clusters}"

@@ -32,7 +32,9 @@ class Side(NamedTuple):
     @property
     def title(self) -> str:
         """What it is called in the comparison."""
-        options = [word for word in self.arguments if "=" in word]
+        # Of a name that is given again the last value holds.
+        given = dict(word.split("=", 1) for word in self.arguments if "=" in word)
+        options = [f"{name}={value}" for name, value in given.items()]
         return " ".join(
             [f"{self.revision}:{self.kernel}" if self.revision else self.kernel, *options]
         )
