@@ -117,9 +117,20 @@ def test_a_module_lists_its_instances_or_has_a_function_that_does(
     load: Callable[..., ModuleType],
 ) -> None:
     listed = choice.instances_in(load(LISTED))
-    assert [instance.name for instance in listed] == ["scale", "fill"]
+    assert [row.instance.name for row in listed] == ["scale", "fill"]
     function = "\n\ndef bundle_instances():\n    return [zero.instantiate(D=f16)]\n"
-    assert [i.name for i in choice.instances_in(load(function))] == ["zero"]
+    assert [row.instance.name for row in choice.instances_in(load(function))] == ["zero"]
+
+
+def test_a_function_that_takes_a_target_is_asked_for_each(load: Callable[..., ModuleType]) -> None:
+    text = (
+        "\n\ndef bundle_instances(target):\n"
+        "    return [scale.instantiate(D=f32, BLOCK=128 if target == 'sm_90' else 64)]\n"
+    )
+    targets = choice.parse_targets(["sm_90,x86-64"])
+    listed = choice.instances_in(load(text), targets)
+    assert constants([row.instance for row in listed]) == [{"BLOCK": 128}, {"BLOCK": 64}]
+    assert [row.targets for row in listed] == [(targets[0],), (targets[1],)]
 
 
 @pytest.mark.parametrize("more", ["", "\n\nbundle_instances = [7]\n"])

@@ -104,18 +104,19 @@ def test_a_tuned_kernel_gives_each_config_whenever_it_is_planned(kernels: Any) -
                 for one in plain] == [(64, 1), (128, 4)]  # fmt: skip
 
 
-def test_a_workload_runs_once_for_each_kind_of_device(kernels: Any) -> None:
-    seen: list[str] = []
-
+def test_a_workload_may_choose_by_target(kernels: Any) -> None:
     def workload(device: Any) -> None:
-        seen.append(device.target.kind)
-        block = 8 if device.target.kind == "cpu" else 16
-        kernels.scale[1](device.buffer(8, "f32"), 7, 2, BLOCK=block)
+        many = device.properties.get("multiprocessor_count", 0) > 110
+        kernels.scale[1](device.buffer(8, "f32"), 7, 2, BLOCK=16 if many else 8)
 
-    found = every_launch(workload, kinds=("cuda", "cpu"))
-    assert seen == ["cuda", "cpu"]
-    plain = [one for one in found if hints(one) == ((), ())]
-    assert [dict(one.specialization.constants)["BLOCK"] for one in plain] == [16, 8]
+    blocks = {}
+    for target in ("sm_80", "sm_90", "x86-64", "cpu"):
+        (found, _) = every_launch(workload, target)
+        blocks[target] = dict(found.specialization.constants)["BLOCK"]
+    assert blocks == {"sm_80": 8, "sm_90": 16, "x86-64": 8, "cpu": 8}
+    with pytest.raises(LaunchError) as caught:
+        every_launch(workload, "sm_1")
+    assert caught.value.code == "E1040"
 
 
 @pytest.mark.parametrize("read", [lambda x: x.to_host(), lambda x: __import__("numpy").asarray(x)])

@@ -33,6 +33,15 @@ def test_options_choose_operations_dtypes_and_gradients() -> None:
     assert len({one.kernel.name for one in tk.bundle_instances("relu")}) == 2
 
 
+def test_products_are_planned_for_their_gpu() -> None:
+    def blocks(target: str) -> set[Any]:
+        found = tk.bundle_instances("matmul", "f16", gradients=False, target=target)
+        return {(one.kernel.name, one.specialization.constants, one.options) for one in found}
+
+    assert blocks("sm_90") != blocks("sm_80") != blocks("cpu")
+    assert blocks("cpu") == blocks("aarch64")
+
+
 @pytest.mark.parametrize("wrong", [{"operations": "reluu"}, {"dtypes": ["f16", "i3"]}])
 def test_a_name_that_is_none_is_refused_with_those_that_are(wrong: dict[str, Any]) -> None:
     with pytest.raises(KernelError) as caught:

@@ -129,7 +129,8 @@ def _dtype(name: str, foreign: str) -> str:
 
 def _where(array: Any) -> str:
     found = devices.describe(array)
-    return "cpu" if found is None else found.device
+    # `cpu:...` is a planned device, for which operations choose as for the host.
+    return "cpu" if found is None or found.device.startswith("cpu") else found.device
 
 
 def empty(like: Operand, shape: Sequence[int], dtype: str | None = None) -> Operand:
@@ -154,7 +155,8 @@ def empty(like: Operand, shape: Sequence[int], dtype: str | None = None) -> Oper
         with like.array.device:
             made = cupy.empty(shape, numpy_dtype(dtype))
     else:
-        made = devices.device(like.device).buffer(shape, dtype)
+        info = devices.describe(like.array) if like.device == "cpu" else None
+        made = devices.device(info.device if info else like.device).buffer(shape, dtype)
     return Operand(made, shape, row_major(shape), dtype, like.device, like.library)
 
 

@@ -6,6 +6,7 @@ names those, or plans its own launches with `teeny_compiler.every_launch`.
 
 from __future__ import annotations
 
+from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from teeny_kernels.spec import Case, KernelSpec
 
-KINDS = ("cuda", "cpu")
+TARGETS = ("sm_90", "cpu")
 # Inputs that an operation makes itself are made to learn their shapes, unless they are large.
 _MOST_MADE = 1 << 22
 _OWN = "own"  # stands for the dtype of the run
@@ -35,12 +36,15 @@ def bundle_instances(
     dtypes: str | Sequence[str] = (),
     *,
     gradients: bool = True,
+    target: str = "",
 ) -> list[Any]:
     """Instances of the kernels of `operations` (all of them) in `dtypes` (all that each has).
 
     They are those that the shapes of the library's own tests and benchmarks lead to, and rows of
     other lengths up to 32768. Elementwise operations have no others; of the rest other shapes may
-    need more, which `teeny_compiler.every_launch` finds for the shapes of a program.
+    need more, which `teeny_compiler.every_launch` finds for the shapes of a program. Some choose
+    block sizes for the GPU; `target` is an architecture or a level of CPUs, by default `sm_90` and
+    CPUs.
 
     Raises:
         KernelError: E1204 for a name that is no operation or dtype.
@@ -48,16 +52,29 @@ def bundle_instances(
     known = specs()
     names = _checked("operations", operations, tuple(known))
     wanted = _checked("dtypes", dtypes, FLOATS)
+    # All levels of CPUs are alike here.
+    goals = (target if target.startswith("sm_") else "cpu",) if target else TARGETS
+    found: dict[Any, None] = {}
+    for goal in goals:
+        found.update(dict.fromkeys(_instances(names, wanted, gradients, goal)))
+    return list(found)
+
+
+@cache
+def _instances(
+    names: tuple[str, ...], wanted: tuple[str, ...], gradients: bool, target: str
+) -> tuple[Any, ...]:
+    known = specs()
     found: dict[Any, None] = {}
     for spec in (known[name] for name in names):
         own = [dtype for dtype in spec.dtypes if dtype in wanted]
         for case in (*spec.cases, *_lengths(spec)):
             # Shapes of tests are odd on purpose: what they happen to be divisible by is left out.
-            launched = _launched(spec, case, own, gradients=gradients)
+            launched = _launched(spec, case, own, target, gradients=gradients)
             found.update(dict.fromkeys(one.with_hints() for one in launched))
         for case in spec.benchmarks:
-            found.update(dict.fromkeys(_launched(spec, case, own, gradients=gradients)))
-    return list(found)
+            found.update(dict.fromkeys(_launched(spec, case, own, target, gradients=gradients)))
+    return tuple(found)
 
 
 def _checked(option: str, given: str | Sequence[str], known: tuple[str, ...]) -> tuple[str, ...]:
@@ -94,7 +111,9 @@ def _lengths(spec: KernelSpec) -> list[Case]:
     ]
 
 
-def _launched(spec: KernelSpec, case: Case, dtypes: Sequence[str], *, gradients: bool) -> list[Any]:
+def _launched(
+    spec: KernelSpec, case: Case, dtypes: Sequence[str], target: str, *, gradients: bool
+) -> list[Any]:
     """What a case launches in each dtype, forward and backward."""
     made = _made(spec, case)
 
@@ -107,7 +126,7 @@ def _launched(spec: KernelSpec, case: Case, dtypes: Sequence[str], *, gradients:
                 incoming = [device.buffer(own.shape, dtype) for own in outputs]
                 spec.backward(incoming, arrays, outputs, dict(case.options))
 
-    return every_launch(workload, kinds=KINDS) if made else []
+    return every_launch(workload, target) if made else []
 
 
 def _made(spec: KernelSpec, case: Case) -> list[tuple[tuple[int, ...], str]]:

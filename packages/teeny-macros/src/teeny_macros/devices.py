@@ -87,10 +87,10 @@ def register(kind: str, found: DeviceProvider) -> None:
 def device(name: str) -> Device:
     """The device called `cuda:0`, `cuda`, `cpu`... Raises a coded error when it is not there.
 
-    `cuda:plan` and `cpu:plan` are devices that note launches and run nothing.
+    `cuda:plan-sm_90` is a device that notes launches and runs nothing.
     """
     kind, _, which = name.partition(":")
-    if which == PLAN:
+    if which.startswith(PLAN):
         return provider(PLAN).device(name)
     # Names such as `interpret` are the host package's own.
     return provider("cuda" if kind == "cuda" else HOST if kind == "interpret" else kind).device(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Instance = KernelInstance[...]
 
 ATTRIBUTE = "bundle_instances"
+_TARGET = "target"
 HINTS = ("usual", "none")
 # What `cpu` stands for: every 64-bit machine, and a faster code where there is AVX2.
 PORTABLE = ("x86-64", "x86-64-v3", "aarch64")
@@ -28,6 +29,9 @@ class Wanted(NamedTuple):
 
     instance: Instance
     targets: tuple[Target, ...]
+
+
+Listed = Wanted  # before its variants for launches
 
 
 def every_instance(kernel: Any, **choices: Any) -> list[Instance]:
@@ -69,8 +73,8 @@ def _own_dtypes(kernel: Any, given: dict[str, Any]) -> dict[str, Any]:
     return {name: listed for name in dict.fromkeys(free) if name not in taken}
 
 
-def instances_in(module: ModuleType) -> list[Instance]:
-    """What a module offers for bundles.
+def instances_in(module: ModuleType, targets: Sequence[Target] = ()) -> list[Listed]:
+    """What a module offers for bundles, and the targets that it is for.
 
     Its `bundle_instances`: a list of instances and kernels, or a function that returns one. Without
     it, each of its kernels that has nothing to fix.
@@ -79,9 +83,11 @@ def instances_in(module: ModuleType) -> list[Instance]:
         ToolchainError: E0970 when that is nothing.
     """
     given = getattr(module, ATTRIBUTE, None)
+    if callable(given):
+        return list(listed_by(module.__name__, given, {}, targets))
     if given is not None:
-        listed = given() if callable(given) else given
-        return list(dict.fromkeys(each_instance(module.__name__, listed)))
+        listed = dict.fromkeys(each_instance(module.__name__, given))
+        return [Listed(instance, tuple(targets)) for instance in listed]
     found: list[Instance] = []
     refused: list[str] = []
     for name, value in vars(module).items():
@@ -101,7 +107,28 @@ def instances_in(module: ModuleType) -> list[Instance]:
             f"list them: `{ATTRIBUTE} = [vector_add.instantiate(D=f32, BLOCK_SIZE=1024)]`, "
             "or give a manifest"
         )
-    return found
+    return [Listed(instance, tuple(targets)) for instance in found]
+
+
+def listed_by(
+    name: str, function: Any, arguments: Mapping[str, Any], targets: Sequence[Target]
+) -> Iterator[Listed]:
+    """What a function of instances lists; one that takes `target` is asked for each of them.
+
+    Raises:
+        ToolchainError: E0970 for what is no instance.
+    """
+    from inspect import signature
+
+    if _TARGET not in signature(function).parameters or _TARGET in arguments:
+        for instance in dict.fromkeys(each_instance(name, function(**arguments))):
+            yield Listed(instance, tuple(targets))
+        return
+    for target in targets:
+        for instance in dict.fromkeys(
+            each_instance(name, function(**arguments, target=target.arch))
+        ):
+            yield Listed(instance, (target,))
 
 
 def each_instance(module: str, listed: Any) -> Iterator[Instance]:

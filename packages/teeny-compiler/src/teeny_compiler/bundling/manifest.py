@@ -85,10 +85,10 @@ def wanted_by(manifest: Manifest, targets: Sequence[Target], find: Finders) -> l
             `instantiate` raises.
     """
     found = [
-        Wanted(variant, tuple(targets))
+        Wanted(variant, listed.targets)
         for module in manifest.modules
-        for instance in instances_in(find.module(module))
-        for variant in variants(instance, manifest.hints)
+        for listed in instances_in(find.module(module), targets)
+        for variant in variants(listed.instance, manifest.hints)
     ]
     for row in manifest.kernels:
         own = parse_targets(row["target"]) if "target" in row else tuple(targets)

@@ -9,16 +9,18 @@ from math import prod
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from teeny_compiler.bundling.choice import parse_targets
 from teeny_compiler.codes import E0974
+from teeny_compiler.reading.limits import CARDS
 from teeny_macros import devices
 from teeny_macros.protocol import ArrayInfo
-from teeny_macros.target import Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from teeny_compiler.bundling.choice import Instance
     from teeny_macros.protocol import Grid
+    from teeny_macros.target import Target
 
 _REMEDY = "launch kernels only, as if the arrays held anything; results cannot be looked at"
 _ALIGNED = 1 << 20  # an address that all kernels may take for aligned
@@ -42,6 +44,9 @@ class PlannedBuffer:
     def copy_from(self, array: Any) -> None:
         """Take the contents of another array: nothing to do."""
 
+    def __setitem__(self, place: Any, value: Any) -> None:
+        """Take a value: nothing to do."""
+
     def to_host(self) -> NoReturn:
         """Raise E0974: there is nothing in it."""
         raise E0974.error(what="array").help(_REMEDY)
@@ -59,6 +64,8 @@ class PlannedDevice:
     def __init__(self, name: str, target: Target) -> None:
         self.name = name
         self.target = target
+        card = CARDS.get(target.arch)
+        self.properties = {} if card is None else {"multiprocessor_count": card.multiprocessors}
         self.noted: dict[Instance, None] = {}
 
     def buffer(self, shape: int | Sequence[int], dtype: Any = "f32") -> PlannedBuffer:
@@ -99,43 +106,42 @@ class _Provider:
         return ArrayInfo(array.pointer, array.dtype, array.nbytes, array.device)
 
     def device(self, name: str) -> PlannedDevice:
-        return _DEVICES[name.partition(":")[0]]
+        return _devices[name]
 
 
 # Kernels and operations remember devices by their names, so there is one of each.
-_DEVICES = {
-    "cuda": PlannedDevice(f"cuda:{devices.PLAN}", Target.cuda("sm_90")),
-    "cpu": PlannedDevice(f"cpu:{devices.PLAN}", Target.cpu("x86-64")),
-}
+_devices: dict[str, PlannedDevice] = {}
 _provider = _Provider()
 _lock = Lock()
 
 
 def every_launch(
-    workload: Callable[[Any], object], *, kinds: Sequence[str] = ("cuda",)
+    workload: Callable[[Any], object], target: str | Target = "sm_90"
 ) -> list[Instance]:
     """The instances that a function launches, found without a GPU and without computing anything.
 
     `workload(device)` gets a planned device; `device.buffer((4096, 1024), "f16")` is an array with
     a shape and dtype alone, which kernels, tuned kernels and the operations of `teeny_kernels` take
-    like any other. A tuned kernel gives each of its configs. `kinds` are the kinds of devices that
-    the launches are meant for, `cuda` and `cpu`: operations may choose other block sizes for them.
+    like any other. A tuned kernel gives each of its configs. `target` is what the launches are for,
+    a GPU architecture or a level of CPUs: operations may choose other block sizes for it. As many
+    multiprocessors are assumed as the largest common card of an architecture has.
 
     Each instance comes twice: as launched, which knows that a stride was 1 or a size a multiple of
     16, and without such knowledge, so that arrays of other sizes find it too.
 
     Raises:
-        ToolchainError: E0974 where the function reads what no array holds. What launches raise.
+        ToolchainError: E0974 where the function reads what no array holds.
+        LaunchError: E1040 for an unknown target, and what launches raise.
     """
-    found: dict[Instance, None] = {}
+    goal = parse_targets([target])[0] if isinstance(target, str) else target
+    name = f"{goal.kind}:{devices.PLAN}-{goal.arch}"
     with _lock:
         devices.register(devices.PLAN, _provider)
-        for kind in kinds:
-            device = _DEVICES[kind]
-            device.noted.clear()
-            workload(device)
-            found.update(device.noted)
-            device.noted.clear()
+        device = _devices.setdefault(name, PlannedDevice(name, goal))
+        device.noted.clear()
+        workload(device)
+        found = list(device.noted)
+        device.noted.clear()
     return list(dict.fromkeys(one for each in found for one in (each.with_hints(), each)))
 
 

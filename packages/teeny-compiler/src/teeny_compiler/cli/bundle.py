@@ -13,9 +13,9 @@ import typer
 from teeny_compiler.bundling.choice import (
     HINTS,
     Wanted,
-    each_instance,
     every_instance,
     instances_in,
+    listed_by,
     parse_targets,
     variants,
 )
@@ -143,19 +143,21 @@ def _wanted(
             found += wanted_by(manifest, targets or manifest.targets, find)
             continue
         if not kernels.names_kernel(given):
-            listed = instances_in(kernels.load_module(given))
+            listed = instances_in(kernels.load_module(given), targets)
         elif (function := kernels.find_function(given)) is not None:
             arguments = kernels.parse_arguments(define)
-            listed = list(each_instance(given, function(**arguments)))
+            listed = list(listed_by(given, function, arguments, targets))
         else:
             kernel = kernels.find_kernel(given)
             choices: dict[str, list[Any]] = {}
             for key, value in map(kernels.parse_binding, define):
                 choices.setdefault(key, []).append(value)
-            listed = (
-                [kernel] if hasattr(kernel, "with_hints") else every_instance(kernel, **choices)
-            )
-        found += [Wanted(one, tuple(targets)) for each in listed for one in variants(each, hints)]
+            fixed = hasattr(kernel, "with_hints")
+            chosen = [kernel] if fixed else every_instance(kernel, **choices)
+            listed = [Wanted(one, tuple(targets)) for one in chosen]
+        found += [
+            Wanted(one, row.targets) for row in listed for one in variants(row.instance, hints)
+        ]
     if not all(row.targets for row in found):
         raise E0970.error(module=", ".join(what)).help("name a target: `--target sm_90,cpu`")
     return found, manifest

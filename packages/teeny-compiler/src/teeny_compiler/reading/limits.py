@@ -29,6 +29,8 @@ class Limits(NamedTuple):
 class Card(NamedTuple):
     """A card of an architecture. Memory in bytes per second, rates in operations per second.
 
+    `multiprocessors` is how many it has.
+
     `rates` are of matrix products by dtype; `vector` is f32 outside of them, where a fused
     multiplication and addition counts as two.
     """
@@ -37,6 +39,7 @@ class Card(NamedTuple):
     memory: float
     vector: float
     rates: dict[str, float]
+    multiprocessors: int
 
 
 LIMITS = {
@@ -53,45 +56,58 @@ LIMITS = {
 }
 
 CARDS = {
-    "sm_75": Card("T4", 320e9, 8.1e12, {"f16": 65e12, "i8": 130e12}),
+    "sm_75": Card("T4", 320e9, 8.1e12, {"f16": 65e12, "i8": 130e12}, 40),
     "sm_80": Card(
         "A100 SXM 80 GB",
         2039e9,
         19.5e12,
         {"tf32": 156e12, "f16": 312e12, "bf16": 312e12, "i8": 624e12, "f64": 19.5e12},
+        108,
     ),
     "sm_86": Card(
-        "A40", 696e9, 37.4e12, {"tf32": 74.8e12, "f16": 149.7e12, "bf16": 149.7e12, "i8": 299.3e12}
+        "A40",
+        696e9,
+        37.4e12,
+        {"tf32": 74.8e12, "f16": 149.7e12, "bf16": 149.7e12, "i8": 299.3e12},
+        84,
     ),
-    "sm_87": Card("Jetson AGX Orin 64 GB", 204.8e9, 5.3e12, {"f16": 42.5e12, "i8": 85e12}),
+    "sm_87": Card("Jetson AGX Orin 64 GB", 204.8e9, 5.3e12, {"f16": 42.5e12, "i8": 85e12}, 16),
     "sm_89": Card(
         "L40S",
         864e9,
         91.6e12,
         {"tf32": 183e12, "f16": 362e12, "bf16": 362e12, "f8": 733e12, "i8": 733e12},
+        142,
     ),
     "sm_90": Card(
         "H200 SXM",
         4800e9,
         67e12,
         {"tf32": 494e12, "f16": 989e12, "bf16": 989e12, "f8": 1979e12, "i8": 1979e12, "f64": 67e12},
+        132,
     ),
     "sm_100": Card(
         "B200",
         8000e9,
         80e12,
         {"tf32": 1100e12, "f16": 2250e12, "bf16": 2250e12, "f8": 4500e12, "i8": 4500e12},
+        148,
     ),
     "sm_103": Card(
-        "B300", 8000e9, 80e12, {"tf32": 1100e12, "f16": 2250e12, "bf16": 2250e12, "f8": 4500e12}
+        "B300",
+        8000e9,
+        80e12,
+        {"tf32": 1100e12, "f16": 2250e12, "bf16": 2250e12, "f8": 4500e12},
+        160,
     ),
     "sm_120": Card(
         "RTX PRO 6000 Blackwell",
         1792e9,
         125e12,
         {"tf32": 251e12, "f16": 503e12, "bf16": 503e12, "f8": 1006e12, "i8": 1006e12},
+        188,
     ),
-    "sm_121": Card("GB10", 273e9, 31e12, {"f16": 125e12, "bf16": 125e12, "f8": 250e12}),
+    "sm_121": Card("GB10", 273e9, 31e12, {"f16": 125e12, "bf16": 125e12, "f8": 250e12}, 48),
 }
 
 
