@@ -46,7 +46,7 @@ def log(monkeypatch: pytest.MonkeyPatch) -> Log:
     """The lines asked for by what is compiled from now on and run."""
     table = np.zeros(1 << 16, np.int64)
 
-    def noted(output: Output, pointer: str) -> str:
+    def noted(output: Output, pointer: str, **_: bool) -> str:
         output.helpers["teeny.log"] = (
             "define internal void @teeny.log(ptr %p) noinline {\n"
             f"  %table = inttoptr i64 {table.ctypes.data} to ptr\n"

@@ -122,10 +122,10 @@ def ask(output: Output, asks: Asks, tile: str, tiles: int, name: str) -> list[st
     return found
 
 
-def prefetch(output: Output, pointer: str) -> str:
+def prefetch(output: Output, pointer: str, *, to_write: bool = False) -> str:
     """The instruction that asks for the line of what lies at `pointer`."""
     output.declares.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-    return f"call void @llvm.prefetch.p0(ptr {pointer}, i32 0, i32 {_LEVEL}, i32 1)"
+    return f"call void @llvm.prefetch.p0(ptr {pointer}, i32 {int(to_write)}, i32 {_LEVEL}, i32 1)"
 
 
 def offsets(nbytes: int) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from teenyc.backend.cpu.arena import Place
 from teenyc.backend.cpu.atomics import emit_atomic, prepare_atomic
 from teenyc.backend.cpu.builder import memory_type
+from teenyc.backend.cpu.claims import claim
 from teenyc.backend.cpu.cluster import Assert, Atomic, Cluster, Reduce, Scan, Store, Write
 from teenyc.backend.cpu.describe import note, note_nest
 from teenyc.backend.cpu.evaluate import Evaluator
@@ -30,6 +31,7 @@ def emit_cluster(scope: Scope, cluster: Cluster) -> None:
         for place in root.places:
             if not place.root.pointer:
                 scope.arena.allocate(place.root)
+    claim(scope, cluster)
     waiting = {}
     for root in cluster.roots:
         if isinstance(root, Store) and root.guarded:
