@@ -210,3 +210,45 @@ def same_bits() -> Callable[[Any, Any], None]:
 def kinds() -> dict[str, Any]:
     """NumPy's type for each dtype."""
     return KINDS
+
+
+@pytest.fixture
+def lines_asked_for(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Callable[[], set[int]]]:
+    """Watch the modules given, which write hints; then tell what their code has asked for.
+
+    The lines of the cache that code compiled from then on asks for as it runs.
+    """
+
+    def watch(*modules: Any) -> Callable[[], set[int]]:
+        table = np.zeros(1 << 16, np.int64)
+
+        def noted(output: Any, pointer: str, **_: bool) -> str:
+            output.helpers["teeny.log"] = (
+                "define internal void @teeny.log(ptr %p) noinline {\n"
+                f"  %table = inttoptr i64 {table.ctypes.data} to ptr\n"
+                "  %before = load i64, ptr %table\n  %count = add i64 %before, 1\n"
+                "  store i64 %count, ptr %table\n"
+                "  %at = getelementptr i64, ptr %table, i64 %count\n"
+                "  store ptr %p, ptr %at\n  ret void\n}\n"
+            )
+            return f"call void @teeny.log(ptr {pointer})"
+
+        for module in modules:
+            monkeypatch.setattr(module, "prefetch", noted)
+        return lambda: {int(address) // 64 for address in table[1 : table[0] + 1]}
+
+    return watch
+
+
+@pytest.fixture(scope="session")
+def lines_of() -> Callable[[Any], set[int]]:
+    """`lines_of(tile)`: the lines of the cache that the rows of a tile lie in."""
+
+    def find(tile: Any) -> set[int]:
+        found = set()
+        for row in tile:
+            first = row.__array_interface__["data"][0]
+            found |= set(range(first // 64, (first + row.nbytes - 1) // 64 + 1))
+        return found
+
+    return find

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from teenyc.backend.cpu import ahead, backlog
-from teenyc.backend.cpu.text import Output
 
 PARAMS = "x_ptr: Ptr[{0}], y_ptr: Ptr[{0}], out_ptr: Ptr[f32], n: i32"
 BODY = """\
@@ -42,33 +41,9 @@ Log = Callable[[], set[int]]
 
 
 @pytest.fixture
-def log(monkeypatch: pytest.MonkeyPatch) -> Log:
+def log(lines_asked_for: Callable[..., Log]) -> Log:
     """The lines asked for by what is compiled from now on and run."""
-    table = np.zeros(1 << 16, np.int64)
-
-    def noted(output: Output, pointer: str, **_: bool) -> str:
-        output.helpers["teeny.log"] = (
-            "define internal void @teeny.log(ptr %p) noinline {\n"
-            f"  %table = inttoptr i64 {table.ctypes.data} to ptr\n"
-            "  %before = load i64, ptr %table\n  %count = add i64 %before, 1\n"
-            "  store i64 %count, ptr %table\n"
-            "  %at = getelementptr i64, ptr %table, i64 %count\n"
-            "  store ptr %p, ptr %at\n  ret void\n}\n"
-        )
-        return f"call void @teeny.log(ptr {pointer})"
-
-    monkeypatch.setattr(backlog, "prefetch", noted)
-    monkeypatch.setattr(ahead, "prefetch", noted)
-    return lambda: {int(address) // 64 for address in table[1 : table[0] + 1]}
-
-
-def lines_of(tile: Any) -> set[int]:
-    """The lines of the cache that a tile's rows lie in."""
-    found = set()
-    for row in tile:
-        first = row.__array_interface__["data"][0]
-        found |= set(range(first // 64, (first + row.nbytes - 1) // 64 + 1))
-    return found
+    return lines_asked_for(backlog, ahead)
 
 
 def arrays_of(element: str) -> tuple[Any, Any]:
@@ -84,7 +59,13 @@ def arrays_of(element: str) -> tuple[Any, Any]:
     [(64, 64, 32, "f32"), (16, 32, 32, "f32"), (4, 16, 32, "f32"), (32, 32, 64, "f16")],
 )
 def test_a_product_asks_for_all_rows_of_the_next_turn(
-    m: int, n: int, k: int, element: str, compiled: Callable[..., Any], log: Log
+    m: int,
+    n: int,
+    k: int,
+    element: str,
+    compiled: Callable[..., Any],
+    log: Log,
+    lines_of: Callable[[Any], set[int]],
 ) -> None:
     made = compiled(PARAMS.format(element), BODY.format(m=m, n=n, k=k))
     x, y = arrays_of(element)
@@ -100,7 +81,9 @@ def test_a_product_asks_for_all_rows_of_the_next_turn(
 
 
 def test_each_product_asks_for_what_was_read_before_it(
-    compiled: Callable[..., Any], log: Log
+    compiled: Callable[..., Any],
+    log: Log,
+    lines_of: Callable[[Any], set[int]],
 ) -> None:
     made = compiled(PARAMS.format("f32"), TWO, emit=("llvm-ir",))
     x, y = arrays_of("f32")
@@ -133,7 +116,9 @@ tl.store(out_ptr + b[:, None, None] * 512 + i[None, :, None] * 32 + k[None, None
 
 
 def test_what_a_loop_reads_before_the_product_is_asked_for_by_the_load(
-    compiled: Callable[..., Any], log: Log
+    compiled: Callable[..., Any],
+    log: Log,
+    lines_of: Callable[[Any], set[int]],
 ) -> None:
     body = BODY.format(m=16, n=32, k=32).replace(
         "    t = tl.dot",
