@@ -12,7 +12,11 @@ from teenyc.backend.cpu import claims
 
 PARAMS = "x_ptr: Ptr[f32], out_ptr: Ptr[f32], n: i32"
 HEAD = "i, j = tl.arange(0, 16), tl.arange(0, 64)\nt = tl.zeros((16, 64), f32)\n"
-LOOP = "for k in range(0, n):\n    t += tl.load(x_ptr + i[:, None] * 64 + j[None, :])\n"
+SUM = "for k in range(0, n):\n    t += tl.load(x_ptr + i[:, None] * 64 + j[None, :])\n"
+ONCE = "x = tl.load(x_ptr + i[:, None] * 64 + i[None, :])\n"
+ONCE += "y = tl.load(x_ptr + i[:, None] * 64 + j[None, :])\n"
+ONCE += "t = tl.dot(x, y, t, input_precision='ieee')\n"
+LOOP = "for k in range(0, n):\n" + "".join(f"    {line}\n" for line in ONCE.splitlines())
 AT = "out_ptr + i[:, None] * 256 + j[None, :]"
 Claimed = Callable[[], set[int]]
 
@@ -27,11 +31,11 @@ def claimed(lines_asked_for: Callable[..., Claimed]) -> Claimed:
     "store",
     [
         f"tl.store({AT}, t)",
-        f"tl.store({AT}, t * 2.0 + 1.0)",
+        f"tl.store({AT}, t * 2.0 + tl.load(x_ptr + j)[None, :])",
         f"tl.store({AT}, t, mask=j[None, :] < n + 60)",
     ],
 )
-def test_all_lines_of_a_tile_that_is_there_are_claimed(
+def test_all_lines_that_products_are_stored_to_are_claimed(
     store: str,
     compiled: Callable[..., Any],
     claimed: Claimed,
@@ -47,8 +51,10 @@ def test_all_lines_of_a_tile_that_is_there_are_claimed(
 @pytest.mark.parametrize(
     "body",
     {
-        "a row": f"{HEAD}tl.store(out_ptr + j, j.to(f32))",
-        "what is loaded": f"{HEAD}tl.store({AT}, tl.load(x_ptr + i[:, None] * 64 + j[None, :]))",
+        "a row": f"{HEAD}{LOOP}tl.store(out_ptr + j, tl.sum(t, axis=0))",
+        "a sum": f"{HEAD}{SUM}tl.store({AT}, t)",
+        "a single product": f"{HEAD}{ONCE}tl.store({AT}, t)",
+        "other values": f"{HEAD}{LOOP}tl.store({AT}, (i[:, None] * 64 + j[None, :]).to(f32))",
         "columns": f"{HEAD}{LOOP}tl.store(out_ptr + j[None, :] * 256 + i[:, None] * 3, t)",
         "places that were read": f"{HEAD}{LOOP}at = tl.load(x_ptr + j).to(i32)\n"
         "tl.store(out_ptr + i[:, None] * 256 + at[None, :], t)",

@@ -1,7 +1,8 @@
 """Rows of a tile that are about to be stored, claimed all at once.
 
 Stores leave a core in their order and wait one after the other for lines that another cache holds;
-asked for together, the lines come together. Hints: no address needs to be right.
+asked for together, the lines come together. Hints: no address needs to be right. It pays where a
+program is long and meets its lines for the first time at its end: behind loops of products.
 """
 
 from __future__ import annotations
@@ -14,27 +15,36 @@ from teenyc.backend.cpu.cluster import Cluster, Store
 from teenyc.backend.cpu.evaluate import Evaluator
 from teenyc.backend.cpu.memory import pointer
 from teenyc.backend.cpu.nest import Nest
-from teenyc.backend.cpu.structure import LOAD
 from teenyc.backend.cpu.text import WIDTHS
 from teenyc.ops import arrays
 
 if TYPE_CHECKING:
     from teenyc.backend.cpu.scope import Scope
+    from teenyc.ir.core import Value
 
 
 def claim(scope: Scope, cluster: Cluster) -> None:
-    """Ask for the lines that the rows of `cluster` are stored to.
-
-    Only where values are there already: what a nest loads takes longer than its stores.
-    """
+    """Ask for the lines that rows made of products are stored to."""
     if sum(side > 1 for side in cluster.shape) < 2:
         return
-    values = [value for root in cluster.roots for value in root.values]
-    lazy = scope.classes.lazy(values, lambda value: scope.place(value) is not None)
-    if any(op.opdef is LOAD for op in lazy):
-        return
     for root in cluster.stores:
-        _claim_rows(scope, root, cluster.shape)
+        if _is_product(scope, root.op.operands[1]):
+            _claim_rows(scope, root, cluster.shape)
+
+
+def _is_product(scope: Scope, value: Value) -> bool:
+    """Whether `value` is computed from what a loop of products has left."""
+    buffers: set[str] = set()
+
+    def placed(value: Value) -> bool:
+        place = scope.place(value)
+        if place is not None:
+            buffers.update(buffer.name for buffer in place.buffers)
+        return place is not None
+
+    for _ in scope.classes.lazy([value], placed):
+        pass
+    return not buffers.isdisjoint(scope.multiplied)
 
 
 def _claim_rows(scope: Scope, root: Store, shape: tuple[int, ...]) -> None:

@@ -28,6 +28,8 @@ def emit_dot(scope: Scope, step: Dot) -> None:
         scope.arena.touch(place)
     *batch, m, k = step.left.shape
     n = step.right.shape[-1]
+    if scope.loop_depth:
+        scope.multiplied.update(buffer.name for buffer in step.out.target.buffers)
     scope.work += prod(batch) * m * n * k / 8 * 16.0**scope.loop_depth
     note_dot(scope, step, *tile(scope.output.features, step.out.type))
     asks = scope.backlog.take() if scope.backlog is not None else None

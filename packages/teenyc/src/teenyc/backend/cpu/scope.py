@@ -34,6 +34,7 @@ class Scope:
         self.loop_depth = 0
         self.growth: Growth | None = None  # of the innermost loop
         self.backlog: Backlog | None = None  # where a product follows
+        self.multiplied: set[str] = set()  # buffers that products in loops are added to
         self.depth = 0
         # Parameters by value (those that are pointers counted alone, and all), and the blocks
         # that failed checks end in.
