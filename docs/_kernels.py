@@ -44,6 +44,24 @@ and one element to odd and large ones, special values, ties, large means.
 | other strides | CPU target | the bits that contiguous arrays give |
 | a second run | CPU target, GPU | the same bits |
 | inputs | CPU target, GPU | unchanged |
+| every access | CPU target, f32 | lies in the arrays given (bounds checks) |
+| the tests | CPU target | hundreds of kernels made a little wrong are caught (`nox -s mutate`) |
+
+## In PyTorch's graph
+
+The functions of `teeny_kernels` know no graph. Those of `teeny_kernels.autograd` are the same with
+gradients through PyTorch's autograd, on tensors of the CPU or a GPU:
+
+```text
+from teeny_kernels import autograd as tka
+
+hidden = tka.layer_norm(x, (768,), weight, bias)
+loss = tka.cross_entropy(hidden @ vocabulary, target)
+loss.backward()                                        # runs layer_norm_backward and the like
+```
+
+`torch.compile` runs both as written: it traces up to the call, and begins anew behind it. Kernels
+of your own, launched by `kernel[grid](...)`, are treated the same.
 """
 
 

@@ -78,6 +78,8 @@ class KernelSpec:
             `differentiable`, by the operation's backward functions; None when it has no gradient.
         backward_reference: the same in NumPy's f64.
         differentiable: the places of the inputs that have gradients.
+        gradients: the parameters of `function` that the results of its backward function belong to,
+            in order; empty where they are those at `differentiable`.
         outputs: how many arrays the function returns.
         differentiable_outputs: of how many of them, from the first, gradients come; None for all.
         cases: shapes, options and values to test; at least twelve.
@@ -114,6 +116,7 @@ class KernelSpec:
     backward_reference: Callable[..., Sequence[Any]] | None = None
     backward_tolerance: Tolerance | None = None
     differentiable: tuple[int, ...] = (0,)
+    gradients: tuple[str, ...] = ()
     outputs: int = 1
     differentiable_outputs: int | None = None
     dtypes: tuple[str, ...] = FLOATS

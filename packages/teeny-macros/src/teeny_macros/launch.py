@@ -26,6 +26,7 @@ from teeny_macros.resolve import (
     python_dtype,
 )
 from teeny_macros.signature import CONST, DESCRIPTOR, POINTER, SCALAR
+from teeny_macros.tracing import untraced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,6 +56,7 @@ class Launcher:
         self._stream = stream  # `home` does not keep it
         self._over = over  # where to keep a shorter launcher for this grid
 
+    @untraced
     def __call__(self, *args: Any, **kwargs: Any) -> None:
         """Launch. Also takes `num_warps` and the other options, `stream` and `device`, by name.
 

@@ -160,6 +160,7 @@ SPEC = KernelSpec(
     call=_call,
     backward=_backward,
     differentiable=(0, 1, 2, 3),
+    gradients=("q", "k", "v", "sink"),
     formula="softmax(scale q k^T + mask) v",
     source="Dao 2023, FlashAttention-2",
     reference=attention,

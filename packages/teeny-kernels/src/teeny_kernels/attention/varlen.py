@@ -233,6 +233,7 @@ SPEC = KernelSpec(
     ),
     backward=_backward,
     differentiable=(0, 1, 2, 3),
+    gradients=("q", "k", "v", "sink"),
     formula="softmax(scale q k^T + mask) v of each sequence",
     source="Dao 2023, FlashAttention-2",
     reference=_joined(attention),

@@ -303,6 +303,7 @@ SPECS = (
         backward_reference=_where_slopes,
         backward_magnitude=lambda grads, *given: _where_slopes([np.abs(grads[0])], *given),
         differentiable=(1, 2),
+        gradients=("x", "y"),
         torch=lambda t, *tensors, **options: _where_call(t.where, *tensors, **options),
         torch_name="torch.where",
         torch_error=1e-14,

@@ -289,6 +289,7 @@ def _spec(name: str, function: Any, formula: str, source: str, **rest: Any) -> K
         function=function,
         kernels=rest.pop("kernels", (set_norm_forward, set_norm_backward, channel_gradients)),
         differentiable=(0, 1, 2),
+        gradients=("x", "weight", "bias"),
         formula=formula,
         source=source,
         reference=_reference(name),

@@ -227,6 +227,7 @@ SPECS = (
             grads[0], arrays[0], options["normalized_shape"], arrays[1], options.get("eps", 1e-5)
         ),
         differentiable=(0, 1, 2),
+        gradients=("x", "weight", "bias"),
         formula="(x - mean) / sqrt(var + eps) w + b",
         source="Ba, Kiros, Hinton 2016",
         reference=layer_norm_reference,
@@ -251,6 +252,7 @@ SPECS = (
             grads[0], arrays[0], options["normalized_shape"], arrays[1], options.get("eps")
         ),
         differentiable=(0, 1),
+        gradients=("x", "weight"),
         formula="x / sqrt(mean(x^2) + eps) w",
         source="Zhang, Sennrich 2019",
         reference=rms_norm_reference,

@@ -1,0 +1,133 @@
+"""The library's operations with gradients through PyTorch's autograd.
+
+`teeny_kernels.autograd.layer_norm(x, (768,), weight, bias)` takes torch tensors on the CPU or a GPU
+and gives what `teeny_kernels.layer_norm` does, as part of the graph: `loss.backward()` runs
+`layer_norm_backward`. The functions of `teeny_kernels` themselves know no graph. Gradients of
+gradients are refused by PyTorch, tracers leave these calls alone (see `teeny_macros.tracing`).
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from teeny_kernels._index import HOMES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+# Operations of, or with, any number of arrays have no function here: PyTorch has its own for those.
+_OF_LISTS = {
+    "cat", "channel_cat", "channel_chunk", "chunk", "elementwise_mean", "elementwise_sum",
+    "linear_activation",
+}  # fmt: skip
+
+
+class _Operation:
+    """An operation and its backward, by the names of their parameters."""
+
+    def __init__(self, name: str) -> None:
+        import teeny_kernels
+        from teeny_kernels.registry import specs
+
+        self.name = name
+        self.forward: Callable[..., Any] = getattr(teeny_kernels, name)
+        self.backward: Callable[..., Any] = getattr(teeny_kernels, f"{name}_backward")
+        self.signature = inspect.signature(self.forward)
+        names = [*self.signature.parameters]
+        spec = specs().get(name)
+        if spec is None:  # a name of PyTorch's for an operation of one array
+            self.gradients: tuple[str, ...] = (names[0],)
+        else:
+            self.gradients = spec.gradients or tuple(names[at] for at in spec.differentiable)
+        results: list[str] = []
+        self.taken: list[str] = []
+        for parameter in [*inspect.signature(self.backward).parameters.values()][1:]:
+            if parameter.name in names and parameter.name != "out":
+                self.taken.append(parameter.name)
+            elif parameter.default is parameter.empty:  # it takes a result of the forward
+                results.append(parameter.name)
+        self.results = tuple(results)
+
+    def run(self, given: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The results of the forward, one or several."""
+        return _tupled(self.forward(**given))
+
+    def run_backward(
+        self, gradient: Any, given: Mapping[str, Any], results: tuple[Any, ...]
+    ) -> dict[str, Any]:
+        """The gradients by the names of the parameters that they belong to."""
+        arguments = {name: given[name] for name in self.taken if name in given}
+        arguments.update(zip(self.results, results, strict=False))
+        found = _tupled(self.backward(gradient, **arguments))
+        return dict(zip(self.gradients, found, strict=False))
+
+
+def _tupled(found: Any) -> tuple[Any, ...]:
+    if not isinstance(found, tuple):
+        return (found,)
+    return found  # pyright: ignore[reportUnknownVariableType]
+
+
+def _forward(
+    ctx: Any, operation: _Operation, names: tuple[str, ...], rest: Any, *tensors: Any
+) -> Any:
+    found = operation.run({**rest, **dict(zip(names, tensors, strict=True))})
+    ctx.save_for_backward(*tensors, *found)
+    ctx.operation, ctx.names, ctx.rest = operation, names, rest
+    # What comes beside the first result (places, log-sum-exps) carries no gradient.
+    ctx.mark_non_differentiable(*found[1:])
+    first, *others = found
+    return found if others else first
+
+
+def _backward(ctx: Any, gradient: Any, *_others: Any) -> Any:
+    saved, count = ctx.saved_tensors, len(ctx.names)
+    given = {**ctx.rest, **dict(zip(ctx.names, saved[:count], strict=True))}
+    found = ctx.operation.run_backward(gradient, given, saved[count:])
+    pairs = zip(ctx.names, ctx.needs_input_grad[3:], strict=True)
+    return None, None, None, *(found.get(name) if need else None for name, need in pairs)
+
+
+@cache
+def _function() -> Any:
+    """The class that PyTorch calls; made when first needed, as PyTorch is no requirement."""
+    from torch import autograd
+
+    once: Any = autograd.function.once_differentiable  # pyright: ignore[reportAttributeAccessIssue]
+    own = {"forward": staticmethod(_forward), "backward": staticmethod(once(_backward))}
+    return type("Operation", (autograd.Function,), own)
+
+
+def _differentiable(name: str) -> Callable[..., Any]:
+    import torch
+
+    from teeny_macros.tracing import untraced
+
+    operation = _Operation(name)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = operation.signature.bind(*args, **kwargs).arguments
+        tensors = {own: x for own, x in given.items() if isinstance(x, torch.Tensor)}
+        rest = {own: x for own, x in given.items() if own not in tensors}
+        return _function().apply(operation, tuple(tensors), rest, *tensors.values())
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = operation.forward.__doc__
+    parameters = [p for own, p in operation.signature.parameters.items() if own != "out"]
+    call.__signature__ = operation.signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return untraced(call)
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    if name in _OF_LISTS or name not in HOMES or f"{name}_backward" not in HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = _differentiable(name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    own = [name for name in HOMES if f"{name}_backward" in HOMES and name not in _OF_LISTS]
+    return sorted({*globals(), *own})
