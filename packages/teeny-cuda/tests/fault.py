@@ -30,7 +30,8 @@ def main() -> None:
         try:
             device.launch(program, 1, [None, 1000])
         except LaunchError as error:
-            print(error.code, "launch of `spin`" in str(error))
+            text = str(error)
+            print(error.code, "launch of `spin` over 1 x 1 x 1" in text, "out_ptr = None" in text)
     try:
         kept.to_host()
     except LaunchError as error:

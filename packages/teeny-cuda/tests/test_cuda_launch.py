@@ -372,7 +372,43 @@ def test_a_blocking_launch_names_the_kernel_that_faulted(
     with pytest.raises(LaunchError) as caught:
         device.launch(program, 1, args)
     assert caught.value.code == "E1074"
-    assert "launch of `vector_add`" in str(caught.value)
+    text = str(caught.value)
+    assert "launch of `vector_add` over 1 x 1 x 1" in text
+    assert f"its arguments: x_ptr = {args[0].pointer:#x}, " in text
+    assert "n = 4" in text
+
+
+def test_a_fault_names_the_launches_since_the_gpu_was_waited_for(
+    fake: FakeDriver, device: Device, add: Program, artifact_of: MakeArtifact
+) -> None:
+    args, spin = _arguments(device, 4), device.load(artifact_of("spin"))
+    device.launch(spin, 7, [args[2], 1])
+    device.synchronize()
+    fake.kernels["vector_add_entry_point"] = lambda run: run.view(0, 4)
+    device.launch(add, (3, 2), args)
+    with pytest.raises(LaunchError) as caught:
+        args[2].to_host()
+    text = str(caught.value)
+    assert "the only launch since the GPU was waited for is `vector_add` over 3 x 2 x 1" in text
+    assert f"(x_ptr = {args[0].pointer:#x}, " in text
+    assert "`spin`" not in text
+
+
+def test_a_fault_of_many_launches_names_the_latest_first(
+    fake: FakeDriver, device: Device, add: Program, artifact_of: MakeArtifact
+) -> None:
+    args, spin = _arguments(device, 4), device.load(artifact_of("spin"))
+    run = add.bind(5, *args)
+    fake.kernels["vector_add_entry_point"] = lambda run: run.view(0, 4)
+    device.launch(spin, 7, [args[2], 1])
+    run()  # perhaps by machine code
+    device.launch(spin, 9, [args[2], 2])
+    with pytest.raises(LaunchError) as caught:
+        device.synchronize()
+    text = str(caught.value)
+    places = [text.index(part) for part in ("over 9 x", "`vector_add` over 5 x", "over 7 x")]
+    assert places == sorted(places)
+    assert "the latest first" in text
 
 
 def test_a_launch_waits_for_the_streams_of_its_arrays(
@@ -483,4 +519,22 @@ def test_a_fault_on_the_gpu_names_the_kernel() -> None:
         [sys.executable, str(script)], capture_output=True, text=True, timeout=100, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["E1074", "True", "E1074"]
+    assert done.stdout.split() == ["E1074", "True", "True", "E1074"]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("how", ["cold", "hot"])
+def test_a_fault_on_the_gpu_names_the_launches_that_may_have_caused_it(how: str) -> None:
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    script = Path(__file__).parent / "async_fault.py"
+    done = subprocess.run(
+        [sys.executable, str(script), how], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("E1074\n")
+    (line,) = [row for row in done.stdout.splitlines() if "the latest first" in row]
+    assert line.index("`write_far` over 2 x 1 x 1") < line.index("`write_far` over 5 x 1 x 1")
+    assert "over 3 x" not in line

@@ -6,7 +6,6 @@ library may rely on it.
 
 from __future__ import annotations
 
-import ctypes
 import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any
@@ -14,25 +13,12 @@ from typing import TYPE_CHECKING, Any
 from teeny_cuda.codes import E1053, E1083
 from teeny_cuda.driver import GONE, Driver, driver
 from teeny_cuda.printing import InOrder
+from teeny_cuda.suspects import Counter, Suspects
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from teeny_cuda.graph import Graph
-
-
-class Counter:
-    """A number at a fixed address, for machine code to read."""
-
-    __slots__ = ("_cell", "address")
-
-    def __init__(self) -> None:
-        self._cell = (ctypes.c_uint64 * 1)()
-        self.address = ctypes.addressof(self._cell)
-
-    def set(self, value: int) -> None:
-        """Change the number."""
-        self._cell[0] = value
 
 
 class Context:
@@ -50,6 +36,7 @@ class Context:
         "open_captures",
         "ordinal",
         "prints",
+        "suspects",
     )
 
     def __init__(self, driver: Driver, ordinal: int) -> None:
@@ -63,6 +50,8 @@ class Context:
         # The graphs that are being captured, by the handles of their streams.
         self.captures: dict[int, Graph] = {}
         self.open_captures = Counter()
+        # The launches that may have caused a fault.
+        self.suspects = Suspects()
         # Whether kernels that print were loaded.
         self.prints = False
         self._retired: list[Any] = []
@@ -142,9 +131,11 @@ class Context:
         with Bound(self):
             # Only what was retired before the wait is surely idle after it.
             idle, self._retired = self._retired, []
+            number = self.suspects.count.value
             try:
                 with InOrder(self):
                     self.driver.call("cuCtxSynchronize")
+                self.suspects.waited(number)
             except BaseException:
                 self._retired += idle
                 raise

@@ -195,6 +195,10 @@ class Driver:
             error.note(f"the driver's answer to `{name}` is {symbol} ({number})")
         if number in STICKY:
             error.note("the kernel may be an earlier one: launches return before they have run")
+            for context in self.contexts.values():
+                launches = context.suspects.text()
+                if launches:
+                    error.note(launches)
             error.note("CUDA answers nothing more in this process")
             error.help("run again with TEENY_LAUNCH_BLOCKING=1 to see which launch it is")
         return error

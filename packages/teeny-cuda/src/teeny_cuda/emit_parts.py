@@ -9,8 +9,9 @@ from __future__ import annotations
 CODE, ALIVE, CONTEXT, FUNCTION, STREAM, THREADS, SHARED, CONFIG = range(8)
 NAMES, FAILED, GRID, LIMIT_X, LIMIT_Y, LIMIT_Z, STREAM_OF, PLACE, VALUES = range(8, 17)
 LAUNCH, LAUNCH_EX, CURRENT, PUSH, POP = range(17, 22)
-CTAS, CAPTURES = 22, 23  # CAPTURES: where the number of open captures stands
-ARGUMENTS, ARGUMENT_WORDS = 24, 3
+# Where the number of open captures stands and launches are counted; the last launch of this record.
+CTAS, CAPTURES, COUNT, NUMBER, LAST_GRID, LAST_GRID_Z = range(22, 28)
+ARGUMENTS, ARGUMENT_WORDS = 28, 3
 # Words of a call site: the chain, what to call when no entry fits, and the grid (three i32).
 SITE_CHAIN, SITE_SLOW, SITE_GRID, SITE_GRID_Z, SITE_DYNAMIC = range(5)
 # Words of a chain: the captured names to look up again, and its entries.

@@ -9,13 +9,17 @@ from teeny_cuda.emit_parts import (
     CONFIG,
     CONFIG_BYTES,
     CONTEXT,
+    COUNT,
     CTAS,
     CURRENT,
     FAILED,
     FUNCTION,
     FUNCTIONS,
+    LAST_GRID,
+    LAST_GRID_Z,
     LAUNCH,
     LAUNCH_EX,
+    NUMBER,
     OBJECTS,
     POP,
     PUSH,
@@ -124,8 +128,20 @@ class Text:
             f"phi i32 [ {first}, %{asked} ], [ {pushed}, %{push} ], [ {status}, %{done} ]"
         )
         self.say(f"call void @PyEval_RestoreThread(ptr {state})")
+        self.count_launch(grid)
         self.before_good = stop
         return result
+
+    def count_launch(self, grid: tuple[str, str, str]) -> None:
+        """Give the launch a number, and write it with its grid into the record; with the GIL."""
+        x, y, z = (self.let(f"zext i32 {size} to i64") for size in grid)
+        count = self.word(COUNT, "ptr")
+        number = self.let(f"add i64 {self.load(count, 0)}, 1")
+        self.store("i64", number, count, 0)
+        self.store("i64", number, "%rec", 8 * NUMBER)
+        both = self.let(f"or i64 {x}, {self.let(f'shl i64 {y}, 32')}")
+        self.store("i64", both, "%rec", 8 * LAST_GRID)
+        self.store("i64", z, "%rec", 8 * LAST_GRID_Z)
 
     def _driver_call(
         self, x: str, y: str, z: str, stream: str, params: str, extended: bool | None

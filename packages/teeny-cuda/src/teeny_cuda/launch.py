@@ -20,6 +20,7 @@ from teeny_cuda.config import (
 )
 from teeny_cuda.printing import InOrder
 from teeny_cuda.stream import order, stream_handle
+from teeny_cuda.suspects import shown_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,19 +72,20 @@ def launch(
             scratch = Scratch(program, blocks, handle)
             try:
                 params = program.packer.pack(values, scratch.kernel, scratch.profile)
-                _submit(program, function, sizes, handle, params, options)
+                _submit(program, function, sizes, handle, params, options, values)
             finally:
                 scratch.release(at_once=True)
         else:
             params = program.packer.pack(values, 0, 0)
-            _submit(program, function, sizes, handle, params, options)
+            _submit(program, function, sizes, handle, params, options, values)
         for other in others:
             order(context, handle, other)
         if device.blocking and handle not in context.captures:
             with InOrder(context):
                 number, _ = context.driver.attempt("cuStreamSynchronize", handle)
             if number:
-                raise described(context.driver.failure("cuLaunchKernel", number), program, sizes)
+                failure = context.driver.failure("cuLaunchKernel", number)
+                raise described(failure, program, sizes, values)
 
 
 def checked_grid(device: Device, grid: Any, num_ctas: int) -> tuple[int, int, int]:
@@ -136,9 +138,11 @@ def _submit(
     handle: int,
     params: int,
     options: Options,
+    values: Sequence[Any],
 ) -> None:
     metadata = program.artifact.metadata
     driver = program.device.context.driver
+    program.device.context.suspects.note(metadata, sizes, values)
     attributes = launch_attributes(program, options)
     if attributes:
         config = config_object(driver.api, program, attributes, sizes, handle)
@@ -160,12 +164,15 @@ def _submit(
         )
     if number:
         failure = driver.failure(name, number, kernel=metadata.kernel, device=program.device.name)
-        raise described(failure, program, sizes)
+        raise described(failure, program, sizes, values)
 
 
-def described(error: TeenyError, program: Program, sizes: tuple[int, int, int]) -> TeenyError:
-    """`error` with what was launched."""
+def described(
+    error: TeenyError, program: Program, sizes: tuple[int, int, int], values: Sequence[Any]
+) -> TeenyError:
+    """`error` with what was launched: kernel, grid and the packed arguments."""
     metadata = program.artifact.metadata
+    error.note(f"its arguments: {shown_arguments(metadata, values)}")
     return error.note(
         f"launch of `{metadata.kernel}` over {sizes[0]} x {sizes[1]} x {sizes[2]} blocks of "
         f"{metadata.threads_per_block} threads with {metadata.shared_bytes} bytes of shared memory"

@@ -47,6 +47,7 @@ class Prepared:
         "_cells",
         "_record",
         "_scratch",
+        "_values",
         "launch",
         "options",
         "program",
@@ -135,6 +136,7 @@ class Prepared:
             cells, values, scratch.kernel if scratch else 0, scratch.profile if scratch else 0
         )
         self._record.put(parts.PREPARED_PARAMS, table)
+        self._values = values
         self._cells = cells  # only now may the old ones go
 
     def _make_launch(self, *, told: bool) -> Callable[[], None]:
@@ -174,6 +176,7 @@ class Prepared:
             device.context.require_outside()
         if capture is not None:
             capture.keep(self, program, *self._args)
+        device.context.suspects.note(metadata, self.sizes, self._values)
         with device.context.bound():
             if attributes:
                 config = config_object(driver.api, program, attributes, self.sizes, self.stream)
@@ -222,7 +225,7 @@ class Prepared:
         failure = program.device.context.driver.failure(
             "cuLaunchKernel", number, kernel=metadata.kernel, device=program.device.name
         )
-        raise described(failure, program, self.sizes)
+        raise described(failure, program, self.sizes, self._values)
 
     def __repr__(self) -> str:
         return f"Prepared({self.program.artifact.metadata.kernel} over {self.sizes})"

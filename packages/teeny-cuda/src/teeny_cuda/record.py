@@ -115,6 +115,8 @@ def describe_launch(
     record.put(parts.CONFIG, config)
     record.put(parts.CTAS, metadata.num_ctas)
     record.put(parts.CAPTURES, context.open_captures.address)
+    record.put(parts.COUNT, context.suspects.count.address)
+    context.suspects.follow(record, metadata.kernel)
     record.keep(context)
     for word, address in addresses.items():
         record.put(word, address)
