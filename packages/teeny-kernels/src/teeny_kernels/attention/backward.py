@@ -15,6 +15,7 @@ import teeny_triton as tl
 from teeny_kernels.attention.parts import (
     LOG2E,
     block,
+    held,
     kept,
     offset,
     product,
@@ -48,8 +49,8 @@ def attention_backward_q(
     DV: i32 | int, heads: i32 | int, group: i32 | int, left: i32 | int, right: i32 | int,
     sinks: i32 | int, scale: f64 | float, unit: f64 | float, cap: f64 | float, seed: i64 | int,
     threshold: i64 | int, rescale: f64 | float, PLAIN: Const[bool], CAP: Const[bool],
-    DROPOUT: Const[bool], PHASES: Const[int], FULL: Const[bool], BLOCK_M: Const[int],
-    BLOCK_N: Const[int], BLOCK_D: Const[int], BLOCK_DV: Const[int],
+    DROPOUT: Const[bool], PHASES: Const[int], FULL: Const[bool], HELD: Const[int],
+    BLOCK_M: Const[int], BLOCK_N: Const[int], BLOCK_D: Const[int], BLOCK_DV: Const[int],
 ) -> None:  # fmt: skip
     blocks = tl.cdiv(longest_q, BLOCK_M)
     pid = tl.program_id(Axis.X)
@@ -68,11 +69,15 @@ def attention_backward_q(
     dvs = tl.arange(0, BLOCK_DV)
     at = q_ptr + offset(batch, head, start_q, stride_qb, stride_qh, stride_qm)
     q = block(at, rows, ds, stride_qm, SQ, DQ, True, FULL)
+    if HELD > 0:
+        q = held(q, ds)
     at = grad_ptr + offset(batch, head, start_q, stride_gb, stride_gh, stride_gm)
     grad = block(at, rows, dvs, stride_gm, SQ, DV, True, FULL)
     at = out_ptr + offset(batch, head, start_q, stride_ob, stride_oh, stride_om)
     out = block(at, rows, dvs, stride_om, SQ, DV, True, FULL)
     delta = tl.sum(widen(grad) * widen(out), axis=1)
+    if HELD > 1:
+        grad = held(grad, dvs)
     at_log = offset(batch, head, start_q, stride_lb, stride_lh, 1) + rows
     tl.store(delta_ptr + at_log, delta.to(tl.elem(delta_ptr)), mask=rows < SQ)
     lse = widen(tl.load(lse_ptr + at_log, mask=rows < SQ, other=0.0))
@@ -124,7 +129,8 @@ def attention_backward_kv(
     group: i32 | int, left: i32 | int, right: i32 | int, sinks: i32 | int, scale: f64 | float,
     unit: f64 | float, cap: f64 | float, seed: i64 | int, threshold: i64 | int,
     rescale: f64 | float, PLAIN: Const[bool], CAP: Const[bool], DROPOUT: Const[bool],
-    PHASES: Const[int], FULL: Const[bool], GROUPED: Const[bool], BLOCK_M: Const[int],
+    PHASES: Const[int], FULL: Const[bool], GROUPED: Const[bool],
+    BLOCK_M: Const[int],
     BLOCK_N: Const[int], BLOCK_D: Const[int], BLOCK_DV: Const[int],
 ) -> None:  # fmt: skip
     blocks = tl.cdiv(longest_k, BLOCK_N)

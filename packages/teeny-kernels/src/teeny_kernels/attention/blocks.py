@@ -7,7 +7,7 @@ shared memory and registers hold.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from teeny_kernels.arrays import ITEMSIZES
 from teeny_kernels.rows import block_of
@@ -18,32 +18,40 @@ if TYPE_CHECKING:
 
 
 class Blocks(NamedTuple):
-    """Rows of q and of k in a block, warps, stages of the loop's loads."""
+    """Rows of q and of k in a block, warps, stages of the loop's loads.
+
+    `held`: how many of the factors that stay the same are kept in registers (q, then grad).
+    """
 
     m: int
     n: int
     warps: int
     stages: int
+    held: int = 0
 
 
 # By kernel, and by the power of two that holds the larger depth.
 SM_90 = {
     "forward": {
-        64: Blocks(128, 64, 4, 3),
-        128: Blocks(128, 64, 4, 2),
+        64: Blocks(64, 128, 4, 3, 1),
+        128: Blocks(64, 64, 4, 3, 1),
         256: Blocks(128, 64, 8, 2),
     },
     "q": {
-        64: Blocks(128, 64, 8, 3),
-        128: Blocks(128, 64, 8, 3),
+        64: Blocks(64, 64, 4, 3, 2),
+        128: Blocks(64, 64, 4, 3, 2),
         256: Blocks(64, 32, 8, 2),
     },
     "kv": {
-        64: Blocks(64, 128, 8, 3),
-        128: Blocks(64, 128, 8, 2),
+        64: Blocks(64, 64, 4, 3),
+        128: Blocks(64, 64, 4, 2),
         256: Blocks(32, 64, 8, 2),
     },
 }  # fmt: skip
+
+# Below so much work (floating-point operations) the host takes longer to describe tiles to the
+# hardware than the GPU wins by it.
+DESCRIBED_WORK = 3e11
 
 
 def depth_of(depth: int) -> int:
@@ -62,6 +70,12 @@ def blocks_of(kernel: str, like: Operand, depth: int) -> Blocks:
     if row >= 512 or kernel != "forward":
         return Blocks(32, 32, 4, 2)
     return Blocks(128, 64, 8, 2) if row <= 256 and narrow else Blocks(64, 32, 4, 2)
+
+
+@cache
+def tuned(kernel: Any, warps: int, stages: int) -> Any:
+    """The kernel with these options; one object, because a launch learns from those before it."""
+    return kernel.options(num_warps=warps, num_stages=stages)
 
 
 @cache

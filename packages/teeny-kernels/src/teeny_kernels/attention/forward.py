@@ -17,6 +17,7 @@ from teeny_kernels.attention.parts import (
     LN2_LOW,
     LOG2E,
     block,
+    held,
     kept,
     offset,
     product,
@@ -48,7 +49,8 @@ def attention_forward(
     right: i32 | int, sinks: i32 | int, scale: f64 | float, unit: f64 | float, cap: f64 | float,
     seed: i64 | int, threshold: i64 | int, rescale: f64 | float, PLAIN: Const[bool],
     CAP: Const[bool], DROPOUT: Const[bool], PHASES: Const[int], FULL: Const[bool],
-    BLOCK_M: Const[int], BLOCK_N: Const[int], BLOCK_D: Const[int], BLOCK_DV: Const[int],
+    HELD: Const[int], BLOCK_M: Const[int], BLOCK_N: Const[int], BLOCK_D: Const[int],
+    BLOCK_DV: Const[int],
 ) -> None:  # fmt: skip
     blocks = tl.cdiv(longest_q, BLOCK_M)
     pid = tl.program_id(Axis.X)
@@ -67,6 +69,8 @@ def attention_forward(
     ds = tl.arange(0, BLOCK_D)
     dvs = tl.arange(0, BLOCK_DV)
     q = block(q_base, rows, ds, stride_qm, SQ, DQ, True, FULL)
+    if HELD:
+        q = held(q, ds)
     acc = widen(tl.zeros((BLOCK_M, BLOCK_DV), tl.elem(q_ptr)))
     total = widen(tl.zeros((BLOCK_M,), tl.elem(q_ptr)))
     largest = total - float("inf")

@@ -73,6 +73,18 @@ def tile(
 
 
 @device
+def held(x: Any, ds: Any) -> Any:
+    """`x` in the registers of the threads that multiply it, and not in shared memory.
+
+    The compiler keeps there what a product gave: here that with the identity, which is exact. A row
+    with an infinity becomes NaN, as its probabilities would.
+    """
+    identity = (ds[:, None] == ds[None, :]).to(x.dtype)
+    found: Any = tl.dot(x, identity)
+    return found.to(x.dtype)
+
+
+@device
 def product(x: Any, y: Any, acc: Any) -> Any:
     """The matrix x y + acc, in the dtype of `acc`; f32 is not rounded to tf32."""
     return tl.dot(x, y, acc, input_precision="ieee", out_dtype=acc.dtype)

@@ -10,7 +10,7 @@ from teeny_kernels.attention.backward import (
     attention_backward_q,
     attention_backward_sink,
 )
-from teeny_kernels.attention.blocks import Blocks, blocks_of, depth_of
+from teeny_kernels.attention.blocks import DESCRIBED_WORK, Blocks, blocks_of, depth_of, tuned
 from teeny_kernels.attention.forward import attention_forward
 from teeny_kernels.attention.plan import Extras, Plan, Rows, Sides, described, exact_of, rows_of
 from teeny_kernels.codes import E1202
@@ -29,8 +29,7 @@ def forward(plan: Plan) -> tuple[Output, Output]:
     q, k, v = (rows_of(operation, own) for own in plan.arrays)
     grid = sides.batch * sides.heads * -(-sides.sq // blocks.m)
     sink = plan.extras.sink
-    launch: Any = attention_forward.options(num_warps=blocks.warps, num_stages=blocks.stages)[grid]
-    launch(
+    tuned(attention_forward, blocks.warps, blocks.stages)[grid](
         out.operand.array,
         lse.operand.array,
         q.array,
@@ -46,6 +45,7 @@ def forward(plan: Plan) -> tuple[Output, Output]:
         *_numbers(plan),
         **plan.numbers,
         **_constants(sides, blocks),
+        HELD=blocks.held,
     )
     return out, lse
 
@@ -64,8 +64,7 @@ def backward(plan: Plan, grad: Operand, out: Operand, lse: Operand) -> list[Any]
     numbers = _numbers(plan)
     blocks = blocks_of("q", first, depth_of(max(sides.dq, sides.dv)))
     grid = sides.batch * sides.heads * -(-sides.sq // blocks.m)
-    launch: Any = attention_backward_q.options(num_warps=blocks.warps, num_stages=blocks.stages)
-    launch[grid](
+    tuned(attention_backward_q, blocks.warps, blocks.stages)[grid](
         dq.array,
         delta.array,
         upstream.array,
@@ -82,11 +81,11 @@ def backward(plan: Plan, grad: Operand, out: Operand, lse: Operand) -> list[Any]
         *numbers,
         **plan.numbers,
         **_constants(sides, blocks),
+        HELD=blocks.held,
     )
     blocks = blocks_of("kv", first, depth_of(max(sides.dq, sides.dv)))
     grid = sides.batch * sides.shared * -(-sides.sk // blocks.n)
-    launch = attention_backward_kv.options(num_warps=blocks.warps, num_stages=blocks.stages)
-    launch[grid](
+    tuned(attention_backward_kv, blocks.warps, blocks.stages)[grid](
         dk.array,
         dv.array,
         upstream.array,
@@ -136,12 +135,16 @@ def _of_sink(plan: Plan, sink: Operand, logs: Any, delta: Operand) -> Any:
 
 
 def _described(plan: Plan, rows: Sequence[Rows], side: int) -> list[Any]:
-    first, depths = plan.arrays[0], (plan.sides.dq, plan.sides.dv)
+    first, sides = plan.arrays[0], plan.sides
+    depths = sides.dq, sides.dv
+    work = 2 * sides.batch * sides.heads * sides.sq * sides.sk * sum(depths)
+    if plan.packed or work < DESCRIBED_WORK:
+        return [None, None]
     found = [
         described(own, first.device, first.dtype, side, depth_of(depth))
         for own, depth in zip(rows, depths, strict=True)
     ]
-    return [None, None] if plan.packed or None in found else found
+    return [None, None] if None in found else found
 
 
 def _extras(extras: Extras) -> tuple[Any, Any, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from teeny_kernels.arrays import ITEMSIZES, empty
-from teeny_kernels.attention.blocks import depth_of
+from teeny_kernels.attention.blocks import depth_of, tuned
 from teeny_kernels.attention.decode import attention_combine, attention_decode
 from teeny_kernels.attention.plan import Plan, exact_of, rows_of
 from teeny_kernels.layout import Output
@@ -51,8 +51,7 @@ def decode(plan: Plan, cache: Cache, splits: int | None = None) -> tuple[Output,
     part_lse = empty(first, (splits, rows), exact)
     q, k, v = (rows_of(operation, own) for own in plan.arrays)
     numbers = {name: own for name, own in plan.numbers.items() if name not in _DROPOUT}
-    launch: Any = attention_decode.options(num_warps=4, num_stages=3)[programs * splits]
-    launch(
+    tuned(attention_decode, 4, 3)[programs * splits](
         part.array, part_lse.array, q.array, k.array, v.array, extras.slopes, cache.pages,
         cache.lengths, *q.strides, *k.strides, *v.strides, extras.stride_slopes,
         cache.stride_pages, cache.page_size, rows, sides.sk, sides.sq, sides.dq, sides.dv,
@@ -60,8 +59,7 @@ def decode(plan: Plan, cache: Cache, splits: int | None = None) -> tuple[Output,
         BLOCK_M=m, BLOCK_N=n, BLOCK_D=depths[0], BLOCK_DV=depths[1],
     )  # fmt: skip
     sink = extras.sink
-    launch = attention_combine.options(num_warps=4)[rows]
-    launch(
+    tuned(attention_combine, 4, 1)[rows](
         out.operand.array, lse.operand.array, part.array, part_lse.array,
         None if sink is None else sink.array, rows, sides.sq, sides.dv, sides.heads, splits,
         BLOCK_S=max(2, block_of(splits)), BLOCK_DV=depths[1],

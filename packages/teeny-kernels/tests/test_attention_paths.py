@@ -1,0 +1,144 @@
+"""Attention where the suite of all kernels does not lead: descriptors, masks, refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import teeny_kernels as tk
+from teeny_kernels import testing
+from teeny_kernels.attention import blocks, plan, run
+from teeny_kernels.codes import KernelError
+from teeny_kernels.registry import specs
+from teeny_kernels.spec import Case
+
+RNG = np.random.default_rng(11)
+
+
+def normal(*shape: int, dtype: Any = np.float32) -> Any:
+    return RNG.standard_normal(shape).astype(dtype)
+
+
+def dense(heads: int, shared: int, sq: int, sk: int, depth: int, **options: Any) -> Case:
+    q, k = (1, heads, sq, depth), (1, shared, sk, depth)
+    return Case((q, k, k), options)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        dense(2, 1, 300, 330, 24, causal=True),
+        dense(2, 2, 70, 100, 64, window=(40, 3)),
+    ],
+)
+def test_tiles_by_descriptors_and_factors_in_registers_give_the_same(
+    monkeypatch: pytest.MonkeyPatch, case: Case
+) -> None:
+    """What is chosen on sm_90 for f16, run by the CPU target."""
+    described: list[Any] = []
+    make = plan.described
+
+    def noted(*arguments: Any) -> Any:
+        described.append(make(*arguments))
+        return described[-1]
+
+    for module in (blocks, plan):
+        monkeypatch.setattr(module, "is_hopper", lambda _device: True)
+    monkeypatch.setattr(run, "DESCRIBED_WORK", 0)
+    monkeypatch.setattr(run, "described", noted)
+    spec = specs()["flash_attention"]
+    wrong = testing.check_forward(spec, case, "f16") + testing.check_backward(spec, case, "f16")
+    assert not wrong, "\n".join(wrong)
+    assert described
+    assert None not in described
+
+
+def test_a_view_that_no_descriptor_describes_is_read_by_pointers() -> None:
+    array = normal(1, 1, 8, 20, dtype=np.float16)
+    rows = plan.Rows(array, array.shape, (160, 160, 20))
+    assert plan.described(rows, "cpu", "f16", 8, 32) is None
+
+
+def test_dropout_drops_its_share_and_another_seed_drops_others() -> None:
+    q, k = normal(1, 2, 64, 16), normal(1, 2, 64, 16)
+    identity = np.broadcast_to(np.eye(64, dtype=np.float32), (1, 2, 64, 64)).copy()
+    kept = {seed: tk.flash_attention(q, k, identity, dropout=0.25, seed=seed)[0] for seed in (1, 2)}
+    whole, lse = tk.flash_attention(q, k, identity)
+    for found in kept.values():
+        share = np.mean(found != 0)
+        assert 0.72 < share < 0.78
+        assert np.allclose(found[found != 0], whole[found != 0] / 0.75, rtol=1e-5)
+    assert np.mean((kept[1] != 0) == (kept[2] != 0)) < 0.7
+    again, same = tk.flash_attention(q, k, identity, dropout=0.25, seed=1)
+    assert testing.same_bits(again, kept[1])
+    assert testing.same_bits(same, lse)
+
+
+def test_the_mask_of_dropout_does_not_depend_on_how_sequences_are_packed() -> None:
+    q, k, v = (normal(2, 2, 40, 16) for _ in range(3))
+    wanted, _ = tk.flash_attention(q, k, v, dropout=0.5, seed=9)
+    starts = np.array([0, 40, 80], np.int32)
+    a, b, c = (np.ascontiguousarray(x.swapaxes(1, 2).reshape(80, 2, 16)) for x in (q, k, v))
+    found, _ = tk.flash_attention_varlen(a, b, c, starts, starts, 40, 40, dropout=0.5, seed=9)
+    assert np.array_equal(found.reshape(2, 40, 2, 16).swapaxes(1, 2), wanted)
+
+
+def test_a_row_that_sees_nothing_is_zero_with_every_option() -> None:
+    q, k = normal(1, 2, 9, 16), normal(1, 2, 4, 16)
+    slopes, sink = np.array([0.5, 0.25], np.float32), normal(2)
+    options: dict[str, Any] = {
+        "causal": True, "window": 3, "soft_cap": 2.0, "alibi_slopes": slopes, "dropout": 0.2,
+    }  # fmt: skip
+    for own in (None, sink):
+        out, lse = tk.flash_attention(q, k, k, sink=own, **options)
+        assert np.array_equal(out[:, :, :5], np.zeros((1, 2, 5, 16), np.float32))
+        seen = np.full(2, -np.inf, np.float32) if own is None else sink
+        assert np.allclose(lse[0, :, :5], seen[:, None], atol=1e-6)
+        found = tk.flash_attention_backward(out + 1, q, k, k, out, lse, sink=own, **options)
+        assert all(np.isfinite(gradient).all() for gradient in found)
+        assert np.array_equal(found[0][:, :, :5], np.zeros((1, 2, 5, 16), np.float32))
+
+
+def test_parts_of_a_cache_give_the_bits_of_one_order() -> None:
+    q, cache = normal(2, 4, 1, 16), normal(40, 8, 2, 16)
+    table = RNG.permutation(40).astype(np.int32).reshape(2, 20)
+    lengths = np.array([160, 77], np.int32)
+    for splits in (1, 3, 8):
+        runs = [
+            tk.paged_attention(q, cache, cache, table, lengths, splits=splits) for _ in range(3)
+        ]
+        assert all(testing.same_bits(a, b) for a, b in zip(runs[0], runs[1], strict=True))
+        assert all(testing.same_bits(a, b) for a, b in zip(runs[0], runs[2], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"window": 0}, "E1204"),
+        ({"window": (-2, 3)}, "E1204"),
+        ({"soft_cap": -1.0}, "E1204"),
+        ({"dropout": 1.0}, "E1204"),
+        ({"sink_tokens": -1}, "E1204"),
+        ({"alibi_slopes": np.ones(3, np.float32)}, "E1202"),
+        ({"alibi_slopes": np.ones(2, np.float64)}, "E1203"),
+        ({"sink": np.ones(3, np.float32)}, "E1202"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(options: dict[str, Any], code: str) -> None:
+    q = normal(1, 2, 4, 16)
+    with pytest.raises(KernelError) as caught:
+        tk.flash_attention(q, q, q, **options)
+    assert caught.value.code == code
+
+
+def test_starts_of_another_shape_or_dtype_are_refused() -> None:
+    q, starts = normal(4, 2, 16), np.array([0, 4], np.int32)
+    for wrong, code in ((np.array([0, 2, 4], np.int32), "E1202"), (starts.astype("i8"), "E1203")):
+        with pytest.raises(KernelError) as caught:
+            tk.flash_attention_varlen(q, q, q, starts, wrong, 4, 4)
+        assert caught.value.code == code
+    with pytest.raises(KernelError) as caught:
+        tk.paged_attention(q[None], q[None], q[None], np.zeros((1, 1), np.int32), starts, splits=0)
+    assert caught.value.code == "E1204"
