@@ -228,7 +228,9 @@ class _Composer:
             return "dsl", ""
         if isinstance(value, TypeVar):
             return "value", type_variable_text(value, str)
-        text = literal_text(value, str)
+        # A class of named tuples is a value, unless something is taken from it.
+        is_parted = isinstance(value, type) and len(use.chain) > depth + 1
+        text = None if is_parted else literal_text(value, str)
         if text is not None and dsl_name(value) is None:
             return "value", text
         name = dsl_name(value)
@@ -251,6 +253,8 @@ class _Composer:
             module.values[name] = type_variable_text(value, module.need)
         elif (found := dsl_name(value)) is not None:
             module.dsl[name] = found
+        elif isinstance(value, type) and depth + 1 < len(use.chain):
+            self.bind_attribute(module, use, depth, value, captured)
         elif (text := literal_text(value, module.need)) is not None:
             module.values[name] = text
         elif is_namespace(value) and depth + 1 < len(use.chain):

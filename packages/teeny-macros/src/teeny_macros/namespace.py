@@ -132,8 +132,9 @@ def is_namespace(value: object) -> bool:
 def literal_text(value: Any, need: Callable[[str], str]) -> str | None:
     """A literal as text of a unit, or None when `value` is none.
 
-    Literals are int, float, bool, str, None, dtypes, enum members, tuples of them and
-    `constexpr(...)`. `need` takes the name of a DSL object and returns the name to write for it.
+    Literals are int, float, bool, str, None, dtypes, enum members, tuples of them, classes of named
+    tuples and `constexpr(...)`. `need` takes the name of a DSL object and returns the name to write
+    for it.
     """
     value = unwrap_constexpr(value)
     if value is None or isinstance(value, bool):
@@ -153,9 +154,24 @@ def literal_text(value: Any, need: Callable[[str], str]) -> str | None:
         parts = [literal_text(part, need) for part in members]
         if None in parts:
             return None
-        return f"({', '.join(map(str, parts))}{',' if len(parts) == 1 else ''})"
+        text = f"({', '.join(map(str, parts))}{',' if len(parts) == 1 else ''})"
+        kind = _record_text(type(value), need)
+        return text if kind is None else kind + text
+    if (text := _record_text(value, need)) is not None:
+        return text
     dtype = dtype_name(value)
     return None if dtype is None else need(dtype)
+
+
+def _record_text(kind: Any, need: Callable[[str], str]) -> str | None:
+    """`NamedTuple("P", ("a", "b"), (1,))`: name, fields, and defaults of the last fields."""
+    if not isinstance(kind, type) or not issubclass(kind, tuple) or not hasattr(kind, "_fields"):
+        return None
+    fields = literal_text(tuple(kind._fields), need)
+    defaults = literal_text(tuple(getattr(kind, "_field_defaults", {}).values()), need)
+    if defaults is None:
+        return None
+    return f'NamedTuple("{kind.__name__}", {fields}{"" if defaults == "()" else ", " + defaults})'
 
 
 def _float_text(value: float) -> str:

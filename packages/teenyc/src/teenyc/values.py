@@ -56,6 +56,32 @@ class RuntimeValue:
         return f"RuntimeValue({self.describe()})"
 
 
+class RecordType(NamedTuple):
+    """A captured class of named tuples; `defaults` are of the last fields."""
+
+    name: str
+    fields: tuple[str, ...]
+    defaults: tuple[Any, ...] = ()
+
+
+class Record(tuple[Any, ...]):  # noqa: SLOT001 - a tuple takes none but the empty ones
+    """A named tuple: a tuple whose elements have names too."""
+
+    kind: RecordType
+
+    @classmethod
+    def make(cls, kind: RecordType, values: Sequence[Any]) -> Record:
+        """One of `kind` with these elements."""
+        record = cls(values)
+        record.kind = kind
+        return record
+
+
+def is_tuple(value: object) -> bool:
+    """A tuple of the kernel, named or not; the compiler's own named tuples are other things."""
+    return type(value) is tuple or type(value) is Record
+
+
 class BlockPointer:
     """A place in a strided array and the shape of the tile there, for `load` and `store`.
 
@@ -169,4 +195,8 @@ def describe(value: object) -> str:
         return f"{value.enum}.{value.name}"
     if type(value).__name__ == "Class":  # the front end's, which this module does not import
         return f"class `{getattr(value, 'name', '')}`"
-    return f"compile-time {type(value).__name__} {value!r}"
+    if is_tuple(value) and any(isinstance(part, RuntimeValue) for part in value):  # type: ignore[attr-defined]
+        parts = ", ".join(describe(part).removeprefix("compile-time ") for part in value)  # type: ignore[attr-defined]
+        return f"`{value.kind.name}` of {parts}" if isinstance(value, Record) else f"({parts})"
+    kind = f"`{value.kind.name}`" if isinstance(value, Record) else type(value).__name__
+    return f"compile-time {kind} {value!r}"

@@ -20,7 +20,7 @@ from teenyc.frontend.scope import (
 )
 from teenyc.frontend.suggest import suggest
 from teenyc.types import AnyDType, DType, PointerDType
-from teenyc.values import BlockPointer, Descriptor, EnumMember, RuntimeValue
+from teenyc.values import BlockPointer, Descriptor, EnumMember, Record, RuntimeValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,6 +56,8 @@ def lower_attribute(context: Context, node: ast.Attribute) -> Any:
     error = context.fail(E0202, node, owner=_owner(owner), name=node.attr)
     if node.attr in remedies.ATTRIBUTES:
         raise error.help(remedies.ATTRIBUTES[node.attr])
+    if isinstance(owner, Record):
+        raise error.help(f"its fields are {', '.join(f'`{name}`' for name in owner.kind.fields)}")
     raise suggest(error, node.attr, _attributes(context, owner))
 
 
@@ -66,6 +68,8 @@ def _owner(owner: Any) -> str:
         return f"module `{owner.name}`"
     if isinstance(owner, UnitNamespace):
         return f"`{owner.name}`"
+    if isinstance(owner, Record):
+        return f"a `{owner.kind.name}`"
     return f"enumeration `{owner.name}`" if isinstance(owner, EnumClass) else plain(owner)
 
 
@@ -76,6 +80,8 @@ def _attributes(context: Context, owner: Any) -> list[str]:
         return owner.scope.names()
     if isinstance(owner, EnumClass):
         return list(owner.members)
+    if isinstance(owner, Record):
+        return list(owner.kind.fields)
     if isinstance(owner, (Descriptor, BlockPointer)):
         class_, known = _PLACES[type(owner)]
         return [*known, *context.library.dsl.methods(class_)]
@@ -131,10 +137,15 @@ def attribute(context: Context, node: ast.Attribute, owner: Any) -> Any:
         return _DTYPE_ATTRIBUTES[name](owner) if name in _DTYPE_ATTRIBUTES else MISSING
     if isinstance(owner, BlockType):
         return _block_attribute(owner, name)
+    if isinstance(owner, Record):
+        fields = owner.kind.fields
+        return owner[fields.index(name)] if name in fields else MISSING
     if isinstance(owner, RuntimeValue):
         return _tensor_attribute(context, node, owner)
     if isinstance(owner, (Descriptor, BlockPointer)):
         return _place_attribute(context, owner, name)
+    if name == "value" and (is_number(owner) or isinstance(owner, str)):
+        return owner  # of a `constexpr`, which is its value here
     if is_number(owner):
         method = context.library.dsl.method(name)
         return MISSING if method is None or method.is_property else BoundMethod(owner, method)

@@ -11,7 +11,7 @@ from teenyc.frontend.constexpr import evaluate, has_runtime, is_compile_time, is
 from teenyc.frontend.scope import Class
 from teenyc.frontend.signature import POSITIONAL, Argument, Parameter, bind
 from teenyc.types import DType, PointerDType
-from teenyc.values import EnumMember, RuntimeValue
+from teenyc.values import EnumMember, Record, RecordType, RuntimeValue, is_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,7 @@ def _one(context: Context, node: ast.Call, name: str, given: list[Argument]) -> 
 
 def _extreme(name: str, handler: str) -> Callable[[Context, ast.Call, list[Argument]], Any]:
     def rule(context: Context, node: ast.Call, given: list[Argument]) -> Any:
-        if len(given) == 1 and type(given[0].value) is tuple:
+        if len(given) == 1 and is_tuple(given[0].value):
             given = [Argument(value, given[0].span) for value in given[0].value]
         if len(given) == 1 and isinstance(given[0].value, RuntimeValue):
             raise context.fail(E0208, node.func, name=f"{name}(x)").help(
@@ -98,7 +98,7 @@ def _abs(context: Context, node: ast.Call, given: list[Argument]) -> Any:
 
 def _len(context: Context, node: ast.Call, given: list[Argument]) -> Any:
     argument = _one(context, node, "len", given)
-    if type(argument.value) in (tuple, str):
+    if is_tuple(argument.value) or type(argument.value) is str:
         return len(argument.value)
     if isinstance(argument.value, RuntimeValue) and argument.value.is_tensor:
         return argument.value.shape[0]
@@ -111,7 +111,7 @@ def _isinstance(context: Context, node: ast.Call, given: list[Argument]) -> Any:
     )
     bound = bind("isinstance", parameters, given, context.span(node))
     value, kinds = bound["value"].value, bound["kinds"].value
-    names = kinds if type(kinds) is tuple else (kinds,)
+    names = kinds if is_tuple(kinds) else (kinds,)
     return any(_is_instance(bound["kinds"], value, kind) for kind in names)
 
 
@@ -124,7 +124,9 @@ def _is_instance(place: Argument, value: Any, kind: Any) -> bool:
     if name in ("constexpr", "Const"):
         return not has_runtime(value) and is_compile_time(value)
     if name == "tuple":
-        return type(value) is tuple
+        return is_tuple(value)
+    if isinstance(kind, RecordType):
+        return isinstance(value, Record) and value.kind == kind
     if name in ("int", "float", "bool", "str"):
         return isinstance(value, getattr(builtins, name))
     raise E0106.at(place.span, operator="isinstance", what=plain(kind))
@@ -160,9 +162,30 @@ def _constexpr(context: Context, node: ast.Call, given: list[Argument]) -> Any:
 
 def _tuple(context: Context, node: ast.Call, given: list[Argument]) -> Any:
     argument = _one(context, node, "tuple", given) if given else Argument((), context.span(node))
-    if type(argument.value) not in (tuple, str):
+    if not is_tuple(argument.value) and type(argument.value) is not str:
         raise E0106.at(argument.span, operator="tuple", what=plain(argument.value))
     return tuple(argument.value)
+
+
+def _record_type(context: Context, node: ast.Call, given: list[Argument]) -> Any:
+    """`NamedTuple("P", ("a", "b"))`, which is how a captured class is written."""
+    return RecordType(*(argument.value for argument in given))
+
+
+def make_record(context: Context, node: ast.Call, kind: RecordType, given: list[Argument]) -> Any:
+    """A named tuple, by position or by name."""
+    optional = len(kind.fields) - len(kind.defaults)
+    parameters = tuple(
+        Parameter(
+            name, POSITIONAL, ast.Constant(None) if i >= optional else None, False, ast.arg(name)
+        )
+        for i, name in enumerate(kind.fields)
+    )
+    bound = bind(kind.name, parameters, given, context.span(node))
+    last = dict(zip(kind.fields[optional:], kind.defaults, strict=True))
+    return Record.make(
+        kind, [bound[name].value if name in bound else last[name] for name in kind.fields]
+    )
 
 
 def _print(context: Context, node: ast.Call, given: list[Argument]) -> None:
@@ -191,4 +214,5 @@ _CLASSES: dict[str, Callable[[Context, ast.Call, list[Argument]], Any]] = {
     "tuple": _tuple,
     "constexpr": _constexpr,
     "Const": _constexpr,
+    "NamedTuple": _record_type,
 }

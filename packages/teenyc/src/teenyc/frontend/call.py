@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from teeny_macros.diagnostics import TeenyError
 from teenyc.codes import E0106, E0199, E0203, E0209, E0210
 from teenyc.frontend import constexpr
-from teenyc.frontend.builtin import call_builtin, call_class
+from teenyc.frontend.builtin import call_builtin, call_class, make_record
 from teenyc.frontend.constexpr import has_runtime, is_compile_time, is_number, plain
 from teenyc.frontend.context import Poisoned, placed
 from teenyc.frontend.operands import misused
@@ -18,7 +18,7 @@ from teenyc.ir.core import Block
 from teenyc.ir.opdef import HANDLERS
 from teenyc.ops import semantics
 from teenyc.types import DType, PointerDType
-from teenyc.values import FunctionValue, RuntimeValue
+from teenyc.values import FunctionValue, Record, RecordType, RuntimeValue, is_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,6 +50,8 @@ def lower_call(context: Context, node: ast.Call) -> Any:
         return _cast(context, node, target)
     if isinstance(target, Class):
         return call_class(context, node, target, arguments_of(context, node))
+    if isinstance(target, RecordType):
+        return make_record(context, node, target, arguments_of(context, node))
     error = context.fail(E0203, node.func, what=plain(target))
     if isinstance(node.func, ast.Attribute):
         raise error.help(f"`{node.func.attr}` is a value: leave out the parentheses")
@@ -88,7 +90,7 @@ def _plain_arguments(context: Context, node: ast.Call) -> list[Argument]:
     for item in node.args:
         if isinstance(item, ast.Starred):
             values = context.value(item.value)
-            if type(values) is not tuple:
+            if not is_tuple(values):
                 raise context.fail(E0106, item, operator="*", what=plain(values))
             found.extend(Argument(value, context.span(item)) for value in values)
         else:
@@ -121,6 +123,11 @@ def call_function(
     context: Context, node: ast.expr, function: Function, given: list[Argument]
 ) -> Any:
     """Bind and call a function of the unit or of the DSL."""
+    if function.is_dsl:  # its own text and the operations know plain tuples alone
+        given = [
+            item._replace(value=tuple(item.value)) if isinstance(item.value, Record) else item
+            for item in given
+        ]
     try:
         bound = bind(function.name, function.parameters, given, context.span(node))
     except TeenyError as error:

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 from teenyc.codes import E0106, E0109
 from teenyc.frontend.scope import Class
 from teenyc.types import DType, PointerDType
-from teenyc.values import BlockPointer, Descriptor, EnumMember, RuntimeValue, describe
+from teenyc.values import (
+    BlockPointer,
+    Descriptor,
+    EnumMember,
+    Record,
+    RuntimeValue,
+    describe,
+    is_tuple,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +82,7 @@ def is_number(value: Any) -> bool:
 
 def has_runtime(value: Any) -> bool:
     """Whether a run-time value is in `value`."""
-    if isinstance(value, tuple) and type(value) is tuple:
+    if is_tuple(value):
         return any(has_runtime(item) for item in value)
     return isinstance(value, (RuntimeValue, BlockPointer, Descriptor))
 
@@ -161,8 +169,9 @@ def same(left: Any, right: Any) -> bool:
         )
     if type(left) is not type(right):
         return False
-    if type(left) is tuple:
-        return len(left) == len(right) and all(map(same, left, right))
+    if is_tuple(left):
+        named = [value.kind for value in (left, right) if isinstance(value, Record)]
+        return len(left) == len(right) and named[:1] == named[1:] and all(map(same, left, right))
     if isinstance(left, float):
         return repr(left) == repr(right)  # tells 0.0 from -0.0
     return bool(left == right)

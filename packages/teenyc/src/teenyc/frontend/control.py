@@ -18,7 +18,7 @@ from teenyc.ir.opdef import HANDLERS
 from teenyc.ops import semantics
 from teenyc.ops.control import SCF_IF, SCF_YIELD
 from teenyc.types import I1, DType
-from teenyc.values import BlockPointer, Descriptor, RuntimeValue
+from teenyc.values import BlockPointer, Descriptor, Record, RuntimeValue, is_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,7 +48,7 @@ def leaves(value: Any) -> list[Any]:
     """The parts of a value that change one by one: a tuple's, at any depth."""
     if isinstance(value, (BlockPointer, Descriptor)):
         return list(value.parts)
-    if type(value) is tuple:
+    if is_tuple(value):
         return [leaf for item in value for leaf in leaves(item)]
     return [value]
 
@@ -57,8 +57,9 @@ def rebuild(value: Any, parts: list[Any]) -> Any:
     """`value` with its leaves replaced by `parts`, which is used up from the front."""
     if isinstance(value, (BlockPointer, Descriptor)):
         return value.with_parts([parts.pop(0) for _ in value.parts])
-    if type(value) is tuple:
-        return tuple(rebuild(item, parts) for item in value)
+    if is_tuple(value):
+        items = tuple(rebuild(item, parts) for item in value)
+        return Record.make(value.kind, items) if isinstance(value, Record) else items
     return parts.pop(0)
 
 
@@ -71,7 +72,9 @@ def alike(left: Any, right: Any) -> bool:
                 and isinstance(right, kind)
                 and (left.element, left.block) == (right.element, right.block)
             )
-    if type(left) is tuple or type(right) is tuple:
+    if is_tuple(left) or is_tuple(right):
+        if isinstance(left, Record) and isinstance(right, Record) and left.kind != right.kind:
+            return False
         return (
             type(left) is type(right) and len(left) == len(right) and all(map(alike, left, right))
         )

@@ -29,13 +29,13 @@ from teenyc.frontend.subset import row_of
 from teenyc.frontend.suggest import suggest
 from teenyc.ir.opdef import HANDLERS
 from teenyc.types import DescriptorKind, DType, PointerDType
-from teenyc.values import EnumMember, RuntimeValue
+from teenyc.values import EnumMember, RuntimeValue, is_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("_"))
-_PYTHON_TYPES = frozenset({"int", "float", "bool", "str", "tuple"})
+_PYTHON_TYPES = frozenset({"int", "float", "bool", "str", "tuple", "NamedTuple"})
 
 
 def _name(context: Context, node: ast.Name) -> Any:
@@ -93,7 +93,7 @@ def _tuple(context: Context, node: ast.Tuple | ast.List) -> tuple[Any, ...]:
     for item in node.elts:
         if isinstance(item, ast.Starred):
             value = data(context, item.value)
-            if type(value) is not tuple:
+            if not is_tuple(value):
                 raise context.fail(E0106, item, operator="*", what=plain(value))
             found.extend(value)
         else:
@@ -223,7 +223,7 @@ def _compare_once(
         return _identity(context, node, lhs, rhs) == isinstance(op, ast.Is)
     if isinstance(op, (ast.In, ast.NotIn)):
         symbol = "in"
-        if type(rhs) not in (tuple, str) or constexpr.has_runtime((lhs, rhs)):
+        if not (is_tuple(rhs) or type(rhs) is str) or constexpr.has_runtime((lhs, rhs)):
             what = "run-time values" if constexpr.has_runtime(lhs) else plain(rhs)
             raise context.fail(E0106, node, operator=symbol, what=what).help(
                 "compare one by one: `(n == 1) | (n == 2)`"
@@ -275,7 +275,7 @@ def _subscript(context: Context, node: ast.Subscript) -> Any:
             "index": Argument(index, context.span(node.slice)),
         }
         return context.handle("operator.getitem", node, arguments)
-    if type(owner) not in (tuple, str):
+    if not is_tuple(owner) and type(owner) is not str:
         raise context.fail(E0106, node, operator="[]", what=plain(owner))
     if constexpr.has_runtime(index):
         raise context.fail(E0210, node.slice, what="the index of a tuple").help(

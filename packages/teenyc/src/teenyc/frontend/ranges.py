@@ -15,7 +15,7 @@ from teenyc.ir.opdef import HANDLERS
 from teenyc.ops import semantics
 from teenyc.ops.control import LOOP_ANNOTATION
 from teenyc.types import DType
-from teenyc.values import RuntimeValue
+from teenyc.values import RuntimeValue, is_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,8 +83,8 @@ def parse_iterable(
             bound = bind(target.name, target.parameters, given, context.span(source))
             return make(context, source, bound)
     value = data(context, source)
-    if type(value) is tuple:
-        return value
+    if is_tuple(value):
+        return tuple(value)
     raise context.fail(E0608, source, what=plain(value)).help(_HELP)
 
 

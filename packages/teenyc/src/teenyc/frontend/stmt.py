@@ -21,7 +21,7 @@ from teenyc.frontend.ranges import Range, parse_iterable
 from teenyc.frontend.scope import assigned_names
 from teenyc.frontend.signature import Argument, is_const_annotation
 from teenyc.frontend.subset import row_of
-from teenyc.values import RuntimeValue
+from teenyc.values import RuntimeValue, is_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -212,7 +212,7 @@ def assign_target(context: Context, target: ast.expr, value: Any) -> None:
         return
     if not isinstance(target, (ast.Tuple, ast.List)):
         raise _refused_target(context, target)
-    if type(value) is not tuple:
+    if not is_tuple(value):
         raise context.fail(E0212, target, values=plain(value), names=_count(target, "name"))
     starred = next((item for item in target.elts if isinstance(item, ast.Starred)), None)
     if starred is not None:

@@ -64,7 +64,7 @@ EXPRESSIONS: dict[type[ast.expr], Row] = {
     ast.Attribute: Row("attributes"),
     ast.Subscript: Row("subscripts"),
     ast.Name: Row("names"),
-    ast.Tuple: Row("tuples"),
+    ast.Tuple: Row("tuples, those of a captured class of named tuples too"),
     ast.List: Row("lists of compile-time values, read as tuples"),
     ast.Slice: Row("slices"),
     ast.Starred: Row("`*` in a call"),
