@@ -12,8 +12,9 @@ import pytest
 from teeny_kernels import testing
 from teeny_kernels.arrays import operand
 from teeny_kernels.products.choose import Config, Problem, choose, table
+from teeny_kernels.products.grouped_kernels import grouped_described
 from teeny_kernels.products.run import PLAIN, Epilogue, product
-from teeny_kernels.products.views import along_k
+from teeny_kernels.products.views import along_k, described
 
 RNG = np.random.default_rng(11)
 BF16 = ml_dtypes.bfloat16
@@ -147,6 +148,57 @@ def test_operands_are_turned_where_tensor_cores_need_it(shape: Any, dtype: Any) 
         assert own.strides[1 + axis] == 1
         array = own.array if axis == 1 else own.array.swapaxes(1, 2)
         assert np.array_equal(array, given.array)
+
+
+@pytest.mark.parametrize(
+    "ends", [[10, 10, 75, 90], [0, 0, 0, 0], [100, 100, 100, 100], [3, 4, 5, 6]]
+)
+@pytest.mark.parametrize("y_turned", [False, True])
+def test_groups_of_rows_are_found_through_descriptors(ends: list[int], y_turned: bool) -> None:
+    x, y = normal(100, 48), normal(4, 48, 40)
+    own = turned(y) if y_turned else y
+    offs, out = np.array(ends, np.int32), np.full((100, 40), np.nan, np.float32)
+    whole, matrices = operand("x", x[None]), operand("y", own)
+    launch: Any = grouped_described[8 * 2]
+    launch(
+        out, described(whole, 32, 16), described(matrices, 16, 32, turned=y_turned), offs,
+        100, 40, 48, 4, 8, PRECISION="ieee", Y_TURNED=y_turned, BLOCK_G=8, BLOCK_M=32, BLOCK_N=32,
+        BLOCK_K=16, GROUP_M=2,
+    )  # fmt: skip
+    wanted, begin = np.zeros((100, 40)), 0
+    for group, end in enumerate(ends):
+        wanted[begin:end] = x[begin:end].astype(np.float64) @ y[group]
+        begin = end
+    assert np.abs(out - wanted).max() < 1e-4
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("y_turned", [False, True])
+def test_groups_of_rows_on_a_gpu(y_turned: bool) -> None:
+    import torch
+
+    import teeny_kernels as tk
+
+    rows, k, n, groups = 1500, 264, 520, 6
+    x = torch.randn(rows, k, device="cuda", dtype=torch.bfloat16)
+    y = torch.randn(groups, k, n, device="cuda", dtype=torch.bfloat16)
+    y = y.mT.contiguous().mT if y_turned else y
+    offs = torch.tensor([0, 400, 401, 1000, 1000, 1400], device="cuda", dtype=torch.int32)
+    grad = torch.randn(rows, n, device="cuda", dtype=torch.bfloat16)
+    found = tk.grouped_mm(x, y, offs)
+    dx, dy = tk.grouped_mm_backward(grad, x, y, offs)
+    wanted, exact_dx = torch.zeros_like(found).double(), torch.zeros_like(x).double()
+    begin = 0
+    for group, end in enumerate(offs.tolist()):
+        part = slice(begin, end)
+        wanted[part] = x[part].double() @ y[group].double()
+        exact_dx[part] = grad[part].double() @ y[group].double().T
+        exact_dy = x[part].double().T @ grad[part].double()
+        error = (dy[group].double() - exact_dy).abs()
+        assert (error <= 2**-8 * exact_dy.abs() + 1e-3 * max(end - begin, 1) ** 0.5).all()
+        begin = end
+    for own, exact, side in ((found, wanted, k), (dx, exact_dx, n)):
+        assert ((own.double() - exact).abs() <= 2**-8 * exact.abs() + 1e-3 * side**0.5).all()
 
 
 def test_the_tuned_rows_fit_the_hardware() -> None:

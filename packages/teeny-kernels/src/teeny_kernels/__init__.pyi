@@ -129,6 +129,8 @@ from teeny_kernels.elementwise.comparison import greater as greater
 from teeny_kernels.elementwise.comparison import greater_equal as greater_equal
 from teeny_kernels.norm.channel import group_norm as group_norm
 from teeny_kernels.norm.channel import group_norm_backward as group_norm_backward
+from teeny_kernels.products.grouped import grouped_mm as grouped_mm
+from teeny_kernels.products.grouped import grouped_mm_backward as grouped_mm_backward
 from teeny_kernels.activation.piecewise import hardshrink as hardshrink
 from teeny_kernels.activation.piecewise import hardshrink_backward as hardshrink_backward
 from teeny_kernels.activation.piecewise import hardsigmoid as hardsigmoid
@@ -450,6 +452,8 @@ __all__ = [
     "greater_equal",
     "group_norm",
     "group_norm_backward",
+    "grouped_mm",
+    "grouped_mm_backward",
     "hardshrink",
     "hardshrink_backward",
     "hardsigmoid",

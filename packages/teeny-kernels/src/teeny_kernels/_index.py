@@ -130,6 +130,8 @@ HOMES = {
     "greater_equal": "elementwise.comparison",
     "group_norm": "norm.channel",
     "group_norm_backward": "norm.channel",
+    "grouped_mm": "products.grouped",
+    "grouped_mm_backward": "products.grouped",
     "hardshrink": "activation.piecewise",
     "hardshrink_backward": "activation.piecewise",
     "hardsigmoid": "activation.piecewise",

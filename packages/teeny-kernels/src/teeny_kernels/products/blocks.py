@@ -22,7 +22,7 @@ E = TypeVar("E", bound=Elem)
 BLOCK = 128  # elements of k and of n that share a factor
 
 
-@kernel(dtypes=DTYPES, do_not_specialize=("K",))
+@kernel(dtypes=DTYPES)
 def matmul_blocks(
     out_ptr: Ptr[E],
     x_ptr: Ptr[D],
@@ -41,6 +41,7 @@ def matmul_blocks(
     stride_sk: i64 | int,
     stride_tk: i64 | int,
     stride_tn: i64 | int,
+    EVEN_K: Const[bool],
     BLOCK_M: Const[int],
     BLOCK_N: Const[int],
     BLOCK_K: Const[int],
@@ -58,10 +59,16 @@ def matmul_blocks(
     s_ptrs = x_scale_ptr + from_row * stride_sm
     t_ptrs = y_scale_ptr + from_col // BLOCK_K * stride_tn
     acc: Any = tl.zeros((BLOCK_M, BLOCK_N), f32)
-    zero = 0 if tl.elem(x_ptr) == i8 else 0.0
+    x: Any
+    y: Any
+    zero: Any = 0 if tl.elem(x_ptr) == i8 else 0.0
     for start in range(0, K, BLOCK_K):
-        x: Any = tl.load(x_ptrs, mask=ks[None, :] < K - start, other=zero)
-        y: Any = tl.load(y_ptrs, mask=ks[:, None] < K - start, other=zero)
+        if EVEN_K:
+            x = tl.load(x_ptrs)
+            y = tl.load(y_ptrs)
+        else:
+            x = tl.load(x_ptrs, mask=ks[None, :] < K - start, other=zero)
+            y = tl.load(y_ptrs, mask=ks[:, None] < K - start, other=zero)
         part: Any = tl.dot(x, y)
         acc += part.to(f32) * tl.load(s_ptrs)[:, None] * tl.load(t_ptrs)[None, :]
         x_ptrs += BLOCK_K * stride_xk

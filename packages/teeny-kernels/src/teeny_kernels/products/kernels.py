@@ -189,7 +189,7 @@ def sums(
     return acc
 
 
-@kernel(dtypes=DTYPES, do_not_specialize=("K", "stride_s", "stride_t"))
+@kernel(dtypes=DTYPES, do_not_specialize=("stride_s", "stride_t"))
 def matmul_kernel(
     out_ptr: Ptr[E],
     x_ptr: Ptr[D],

@@ -114,8 +114,8 @@ def linear_activation_backward(
     activation: str = "gelu",
     scale: float = 1.0,
     allow_tf32: bool = False,
-) -> tuple[A, A, A]:
-    """The gradients by x, weight and bias; that by the residual is `grad`."""
+) -> tuple[A, A, A, A]:
+    """The gradients by x, weight, bias and residual; the last is `grad` itself."""
     name = "linear_activation_backward"
     source, w, upstream = operand("x", x), operand("weight", weight), operand("grad", grad)
     b = None if bias is None else operand("bias", bias)
@@ -138,7 +138,7 @@ def linear_activation_backward(
     product(dx.operand, g, w, scaled, relaxed=allow_tf32)
     dw = Output(name, w, w.shape)
     product(dw.operand, turned(g), flat, scaled, relaxed=allow_tf32)
-    return dx.finish(), dw.finish(), sum_rows(name, w, g)
+    return dx.finish(), dw.finish(), sum_rows(name, w, g), grad
 
 
 def _activation(activation: str) -> str | None:
@@ -288,9 +288,8 @@ SPECS = (
         family="linear algebra",
         function=linear_activation,
         kernels=KERNELS,
-        backward=lambda grads, arrays, outputs, options: (
-            *linear_activation_backward(grads[0], *arrays[:3], **options),
-            grads[0],
+        backward=lambda grads, arrays, outputs, options: linear_activation_backward(
+            grads[0], *arrays[:3], **options
         ),
         differentiable=(0, 1, 2, 3),
         formula="out[..., o] = f(scale sum over i of x[..., i] weight[o, i] + bias[o]) + r[..., o]",

@@ -42,7 +42,7 @@ DTYPES = (f16, bf16, f8e4m3, f8e5m2, i8, i32, f32)
 @device
 def part_of(
     x: TensorDescriptor[D, Any],
-    batch: i32,
+    batch: i32 | int,
     row: i32 | int,
     column: i32 | int,
     ROWS: Const[int],

@@ -133,7 +133,7 @@ def _launch_blocks(
     launch(
         out.array, a.array, b.array, s.array, t.array, None if bias is None else bias.array,
         m, n, k, *a.strides, *b.strides, *s.strides, *t.strides,
-        BLOCK_M=side, BLOCK_N=side, BLOCK_K=BLOCK, GROUP_M=8,
+        EVEN_K=k % BLOCK == 0, BLOCK_M=side, BLOCK_N=side, BLOCK_K=BLOCK, GROUP_M=8,
     )  # fmt: skip
 
 

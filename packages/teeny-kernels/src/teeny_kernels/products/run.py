@@ -13,10 +13,11 @@ from teeny_kernels.products.persistent import matmul_persistent
 from teeny_kernels.products.stream import matmul_join, matmul_shares
 from teeny_kernels.products.views import (
     along_k,
+    arch_of,
     batched,
-    can_be_described,
     described,
     lies_along,
+    takes_descriptors,
 )
 from teeny_macros import devices
 
@@ -110,7 +111,7 @@ def product(
     is_short = x.dtype in ("f8e4m3", "f8e5m2")
     relaxed = relaxed and (is_short or x.dtype == "f32")
     if config is None:
-        a, b = along_k(_arch(out), a, b, relaxed=relaxed)
+        a, b = along_k(arch_of(out), a, b, relaxed=relaxed)
         config = choose(_problem(out, a, b, epilogue, relaxed=relaxed))
     precision = "tf32" if relaxed and x.dtype == "f32" else "ieee"
     imprecise = min(_IMPRECISE, config.k) if is_short and not relaxed else None
@@ -131,10 +132,6 @@ def _as_one(x: Operand, y: Operand) -> tuple[Operand, Operand]:
         return x, y
     rows = x._replace(shape=(1, count * m, k), strides=(0, row, x.strides[2]))
     return rows, y._replace(shape=(1, *y.shape[1:]))
-
-
-def _arch(x: Operand) -> str:
-    return "" if x.device == "cpu" else str(devices.device(x.device).target.arch)
 
 
 def _tiles(own: _Launch) -> None:
@@ -239,13 +236,9 @@ def _problem(out: Operand, x: Operand, y: Operand, epilogue: Epilogue, *, relaxe
     count, m, k, n = *x.shape, y.shape[-1]
     arch, processors, fits = "", 1, False
     if out.device != "cpu":
-        arch, processors = _arch(out), _processors(out)
+        arch, processors = arch_of(out), _processors(out)
         whole = out._replace(shape=(count, m, n), strides=row_major((count, m, n)))
-        fits = (
-            int(arch.removeprefix("sm_")) >= 90
-            and x.dtype == y.dtype
-            and all(map(can_be_described, (x, y, whole)))
-        )
+        fits = x.dtype == y.dtype and takes_descriptors(x, y, whole)
     return Problem(
         m,
         n,

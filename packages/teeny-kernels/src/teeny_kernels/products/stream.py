@@ -25,7 +25,7 @@ E = TypeVar("E", bound=Elem)
 P = TypeVar("P", bound=Elem)
 
 
-@kernel(dtypes=DTYPES, do_not_specialize=("K", "tiles", "share", "stride_s", "stride_t"))
+@kernel(dtypes=DTYPES, do_not_specialize=("tiles", "share", "stride_s", "stride_t"))
 def matmul_shares(
     out_ptr: Ptr[E],
     parts_ptr: Ptr[P],

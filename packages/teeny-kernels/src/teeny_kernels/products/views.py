@@ -89,7 +89,7 @@ def _row_step(x: Operand) -> int:
     return step if side != 1 else -(-wide // 16) * 16
 
 
-def can_be_described(x: Operand) -> bool:
+def _can_be_described(x: Operand) -> bool:
     """Whether a descriptor takes it: aligned, its elements side by side, its steps forward."""
     along = lies_along(x)
     if 0 in x.shape or (x.strides[1 + along] != 1 and x.shape[1 + along] != 1):
@@ -98,3 +98,14 @@ def can_be_described(x: Operand) -> bool:
     info = devices.describe(x.array)
     aligned = all(step > 0 and step * ITEMSIZES[x.dtype] % 16 == 0 for step in steps)
     return aligned and info is not None and info.pointer % 16 == 0
+
+
+def arch_of(x: Operand) -> str:
+    """The architecture of the GPU that an array lies on; empty for a CPU."""
+    return "" if x.device == "cpu" else str(devices.device(x.device).target.arch)
+
+
+def takes_descriptors(*operands: Operand) -> bool:
+    """Whether descriptors can describe the operands, and their device reads tiles by them."""
+    arch = arch_of(operands[0])
+    return bool(arch) and int(arch[3:]) >= 90 and all(map(_can_be_described, operands))
