@@ -10,6 +10,7 @@ import pytest
 import teeny_kernels as tk
 from teeny_kernels import testing
 from teeny_kernels.codes import KernelError
+from teeny_kernels.convolution import run
 
 RNG = np.random.default_rng(11)
 FUNCTIONS = [getattr(tk, f"conv{kind}{axes}d") for kind in ("", "_transpose") for axes in (1, 2, 3)]
@@ -138,6 +139,37 @@ def test_channels_last_gives_the_bits_of_channels_first(channels: Any) -> None:
         assert testing.same_bits(own, exact)
 
 
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("backward", [False, True])
+def test_a_copy_with_channels_side_by_side_changes_no_bit(
+    monkeypatch: pytest.MonkeyPatch, groups: int, backward: bool
+) -> None:
+    x, w = normal(2, 64 * groups, 6, 13), normal(96 * groups, 64, 2, 3)
+    options: Any = {"padding": (1, 2), "stride": (2, 1), "groups": groups}
+    found = tk.conv2d(x, w, **options)
+    grad = normal(*found.shape)
+
+    def results() -> list[Any]:
+        if not backward:
+            return [tk.conv2d(x, w, **options), tk.conv2d(x[0], w, **options)]
+        turned = tk.conv_transpose2d_backward(x, grad, w, **options)
+        return [*tk.conv2d_backward(grad, x, w, **options), *turned]
+
+    wanted, copied = results(), []
+    laid = vars(run)["lay_channels_last"]
+
+    class Counted:
+        def __getitem__(self, grid: Any) -> Any:
+            copied.append(grid)
+            return laid[grid]
+
+    monkeypatch.setattr(run, "lay_channels_last", Counted())
+    monkeypatch.setattr(run, "worth_laying", lambda how, x, channels: channels % 32 == 0)
+    for own, exact in zip(results(), wanted, strict=True):
+        assert testing.same_bits(own, exact)
+    assert len(copied) == (4 if backward else 2)
+
+
 @pytest.mark.parametrize(
     ("w", "groups", "x"), [((5, 3, 3), 1, 3), ((33, 40, 3), 1, 40), ((4, 1, 3), 4, 4)]
 )
@@ -207,6 +239,44 @@ def test_a_sum_over_many_places_is_cut_into_shares_that_never_change() -> None:
         axis=-1,
     )
     assert np.abs(first[1] - wanted).max() < 2e-3
+
+
+def fused_arguments(inner: int = 5, outer: int = 7) -> list[Any]:
+    """X, weight, mean, variance, scale, shift and bias."""
+    own = [normal(outer) for _ in range(4)]
+    x, w = normal(2, inner, 9, 8), normal(outer, inner, 3, 3)
+    return [x, w, own[0], np.abs(normal(outer)) + 0.1, *own[1:]]
+
+
+@pytest.mark.parametrize("algorithm", run.ALGORITHMS)
+def test_what_follows_a_convolution_is_batch_norm_and_silu(algorithm: str) -> None:
+    x, w, mean, var, scale, shift, bias = fused_arguments()
+    plain = tk.conv2d(x, w, bias, padding=1)
+    wanted = tk.silu(tk.batch_norm(plain, mean, var, scale, shift))
+    found = tk.conv2d_batch_norm_silu(
+        x, w, mean, var, scale, shift, bias, padding=1, algorithm=algorithm
+    )
+    assert np.allclose(found, wanted, rtol=1e-5, atol=1e-5)
+    wide = tk.conv2d_batch_norm_silu(
+        x, w, mean.astype("f8"), var.astype("f8"), padding=1, algorithm=algorithm
+    )
+    wanted = tk.silu(tk.batch_norm(tk.conv2d(x, w, padding=1), mean, var))
+    assert np.allclose(wide, wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_arguments_of_the_fused_convolution_are_checked() -> None:
+    function = tk.conv2d_batch_norm_silu
+    x, w, mean, var, scale, shift, bias = fused_arguments()
+    assert code_of(function, x, w, mean, var, algorithm="fast") == "E1204"
+    assert code_of(function, x, w, mean, var, groups=2) == "E1204"
+    assert code_of(function, x, w, mean[1:], var) == "E1202"
+    assert code_of(function, x, w, mean, var[:, None]) == "E1202"
+    assert code_of(function, x, w, mean, var, scale[1:]) == "E1202"
+    assert code_of(function, x, w, mean, var, scale, shift[1:]) == "E1202"
+    assert code_of(function, x, w, mean, var, scale, shift, bias[1:]) == "E1202"
+    assert code_of(function, x, w, mean.astype("f8"), var) == "E1203"
+    assert code_of(function, x, w, mean.astype("i4"), var) == "E1203"
+    assert code_of(function, x, w, mean, var, scale.astype("f8")) == "E1203"
 
 
 @pytest.mark.gpu

@@ -67,6 +67,7 @@ from teeny_kernels.convolution.convolve import conv1d as conv1d
 from teeny_kernels.convolution.convolve import conv1d_backward as conv1d_backward
 from teeny_kernels.convolution.convolve import conv2d as conv2d
 from teeny_kernels.convolution.convolve import conv2d_backward as conv2d_backward
+from teeny_kernels.convolution.fused import conv2d_batch_norm_silu as conv2d_batch_norm_silu
 from teeny_kernels.convolution.convolve import conv3d as conv3d
 from teeny_kernels.convolution.convolve import conv3d_backward as conv3d_backward
 from teeny_kernels.convolution.transpose import conv_transpose1d as conv_transpose1d
@@ -390,6 +391,7 @@ __all__ = [
     "conv1d_backward",
     "conv2d",
     "conv2d_backward",
+    "conv2d_batch_norm_silu",
     "conv3d",
     "conv3d_backward",
     "conv_transpose1d",

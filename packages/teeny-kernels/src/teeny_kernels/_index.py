@@ -68,6 +68,7 @@ HOMES = {
     "conv1d_backward": "convolution.convolve",
     "conv2d": "convolution.convolve",
     "conv2d_backward": "convolution.convolve",
+    "conv2d_batch_norm_silu": "convolution.fused",
     "conv3d": "convolution.convolve",
     "conv3d_backward": "convolution.convolve",
     "conv_transpose1d": "convolution.transpose",

@@ -19,6 +19,7 @@ from teeny_kernels.convolution.reference import (
     conv_gradients,
     conv_reference,
     cost,
+    gradient_calls,
     gradients_of,
     size_of,
     torch_function,
@@ -177,9 +178,11 @@ def _backward(
     source, w, upstream = run.arrays(operation, x, weight, grad=grad)
     how = convolution(operation, axes, source, w, *options)
     run.require_shape(operation, upstream, how.shape())
+    sums = run.channel_sums(operation, upstream, axes)
+    source, upstream = run.laid(how, source, how.inner), run.laid(how, upstream, how.outer)
     dx = run.convolved(operation, how, upstream, w, None, transposed=True, allow_tf32=allow_tf32)
     dw = run.weight_gradient(operation, how, upstream, source, w, allow_tf32=allow_tf32)
-    return dx, dw, run.channel_sums(operation, upstream, axes)
+    return dx, dw, sums
 
 
 def _spec(axes: int, function: Any, backward: Any) -> KernelSpec:
@@ -189,9 +192,7 @@ def _spec(axes: int, function: Any, backward: Any) -> KernelSpec:
         family="convolution",
         function=function,
         kernels=(convolve_direct, convolve, convolve_weight_direct, convolve_weight),
-        backward=lambda grads, arrays, outputs, options: backward(grads[0], *arrays[:2], **options)[
-            : len(arrays)
-        ],
+        backward=gradient_calls(backward),
         differentiable=(0, 1, 2),
         formula="out[n, o, p] = bias[o] + sum over c, k of "
         "x[n, c, p stride - padding + k dilation] weight[o, c, k]",

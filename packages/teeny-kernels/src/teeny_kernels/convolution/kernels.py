@@ -20,10 +20,11 @@ from typing import Any, TypeVar
 import teeny_triton as tl
 from teeny_kernels.numerics import number, widen
 from teeny_macros import device, kernel
-from teeny_triton import Axis, Const, Float, Ptr, bf16, f16, f32, f64, i32, i64
+from teeny_triton import Axis, Const, Float, Ptr, Rank, Tensor, bf16, f16, f32, f64, i1, i32, i64
 
 D = TypeVar("D", bound=Float)
 C = TypeVar("C", bound=Float)
+R = TypeVar("R", bound=Rank)
 
 DTYPES = (f32, f16, bf16, f64)
 SIDES = tuple(
@@ -45,14 +46,14 @@ def narrow(x: Any, WIDE: bool) -> Any:
 
 @device
 def line(
-    rem: Any, window: Any, stride: Any, pad: Any, gap: Any, hop: Any, TRANSPOSED: bool
+    rem: Any, window: Any, stride: Any, pad: Any, gap: Any, hop: Any, TURNED: bool
 ) -> tuple[Any, Any, Any, Any]:
     """How results of the class `rem` of an axis meet the source: first, count, base, step.
 
     Result r of the class meets, by tap first + j hop with j below count, the source at
     r pace + base + j step, where pace is the stride, or 1 in the transposed form.
     """
-    if TRANSPOSED:
+    if TURNED:
         first = window
         for k in range(hop):
             meets = (rem + pad - k * gap) % stride == 0
@@ -63,11 +64,11 @@ def line(
 
 
 @device
-def spaced(stride: Any, TRANSPOSED: bool) -> tuple[Any, Any]:
-    """How far apart the results of a class lie on an axis, and what they meet in the source."""
-    if TRANSPOSED:
-        return stride, 1
-    return 1, stride
+def spaced(stride: Any, size: Any, TURNED: bool) -> tuple[Any, Any, Any]:
+    """How far apart results of a class lie on an axis, and what they meet; how many there are."""
+    if TURNED:
+        return stride, 1, (size + stride - 1) // stride
+    return 1, stride, size
 
 
 @device
@@ -85,10 +86,10 @@ def places(start: Any, lanes: Any, side_0: Any, side_1: Any, side_2: Any, WIDE: 
 
 @device
 def met(
-    p: Any, k: Any, source: Any, stride: Any, pad: Any, gap: Any, TRANSPOSED: bool
+    p: Any, k: Any, source: Any, stride: Any, pad: Any, gap: Any, TURNED: bool
 ) -> tuple[Any, Any]:
     """The place in the source that result `p` meets by tap `k`, and whether there is one."""
-    if TRANSPOSED:
+    if TURNED:
         i = p + pad - k * gap
         return i // stride, (i >= 0) & (i % stride == 0) & (i // stride < source)
     i = p * stride - pad + k * gap
@@ -131,10 +132,26 @@ def advanced(
 
 
 @device
+def eighths(at: Tensor[i32, R], ALIGNED: bool) -> Tensor[i32, R]:
+    """Places that are multiples of eight, where ALIGNED says so."""
+    if ALIGNED:
+        return tl.multiple_of(at, 8)
+    return at
+
+
+@device
+def along(move: Any, c: Any, x_stride_c: Any, ALIGNED: bool) -> Any:
+    """Places moved to channels `c`; if ALIGNED these lie side by side."""
+    if ALIGNED:
+        return eighths(move, True) + c
+    return move + (c * x_stride_c).to(move.dtype)
+
+
+@device
 def finished(
-    acc: Any, channel: Any, mask: Any, bias_ptr: Any, mean_ptr: Any, var_ptr: Any, gamma_ptr: Any,
-    beta_ptr: Any, eps: Any, SILU: bool,
-) -> Any:  # fmt: skip
+    acc: Tensor[f32, R], channel: Any, mask: Any, bias_ptr: Any, mean_ptr: Any, var_ptr: Any,
+    gamma_ptr: Any, beta_ptr: Any, eps: Any, SILU: bool,
+) -> Tensor[f32, R]:  # fmt: skip
     """What follows a sum: bias, batch norm by known statistics, SiLU; by channel of the result."""
     if bias_ptr is not None:
         acc += widen(tl.load(bias_ptr + channel, mask=mask, other=0.0))
@@ -147,12 +164,51 @@ def finished(
     if beta_ptr is not None:
         acc += widen(tl.load(beta_ptr + channel, mask=mask, other=0.0))
     if SILU:
-        acc = acc * tl.sigmoid(acc)
+        acc *= tl.sigmoid(acc)
     return acc
 
 
-PACKED = ("n_elements", "inner", *(f"window_{axis}" for axis in range(3)))
-PACKED = (*PACKED, *(f"stride_{axis}" for axis in ("out", "in", 0, 1, 2)))
+LAID = (
+    *("rows", "channels", "size_0", "size_1", "size_2"),
+    *("stride_n", "stride_c", "stride_0", "stride_1", "stride_2"),
+)
+
+
+@kernel(dtypes=DTYPES, do_not_specialize=LAID)
+def lay_channels_last(
+    out_ptr: Ptr[D],
+    x_ptr: Ptr[D],
+    rows: i64 | int,
+    channels: i32 | int,
+    size_0: i32 | int,
+    size_1: i32 | int,
+    size_2: i32 | int,
+    stride_n: i64 | int,
+    stride_c: i64 | int,
+    stride_0: i64 | int,
+    stride_1: i64 | int,
+    stride_2: i64 | int,
+    WIDE: Const[bool],
+    ROWS: Const[int],
+    BLOCK_C: Const[int],
+) -> None:
+    tiles = tl.cdiv(channels, BLOCK_C)
+    pid = tl.program_id(Axis.X)
+    start = (pid // tiles).to(i64) * ROWS
+    lanes = tl.arange(0, ROWS)
+    c = pid % tiles * BLOCK_C + tl.arange(0, BLOCK_C)
+    n, p_0, p_1, p_2 = places(start, lanes, size_0, size_1, size_2, WIDE)
+    row = n * stride_n + p_0 * stride_0 + p_1 * stride_1 + p_2 * stride_2
+    inside = (c < channels)[:, None] & (start + lanes < rows)[None, :]
+    x = tl.load(x_ptr + (c.to(i64) * stride_c)[:, None] + row[None, :], mask=inside)
+    at = (start + lanes)[:, None] * channels + c[None, :]
+    tl.store(out_ptr + at, tl.trans(x), mask=tl.trans(inside))
+
+
+PACKED = (
+    *("n_elements", "inner", "window_0", "window_1", "window_2"),
+    *("stride_out", "stride_in", "stride_0", "stride_1", "stride_2"),
+)
 
 
 @kernel(dtypes=DTYPES, do_not_specialize=PACKED)
@@ -197,7 +253,7 @@ def convolve_direct(
     x_stride_n: i64 | int, x_stride_c: i64 | int, x_stride_0: i64 | int,
     x_stride_1: i64 | int, x_stride_2: i64 | int,
     batch: i32 | int, groups: i32 | int, inner: i32 | int, outer: i32 | int,
-    TRANSPOSED: Const[bool], SILU: Const[bool], WIDE: Const[bool], BLOCK_SIZE: Const[int],
+    TURNED: Const[bool], SILU: Const[bool], WIDE: Const[bool], BLOCK_SIZE: Const[int],
 ) -> None:  # fmt: skip
     channels = groups * outer
     start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
@@ -210,7 +266,7 @@ def convolve_direct(
     taps = window_0 * window_1 * window_2
     x_row = n.to(i64) * x_stride_n + (group * inner).to(i64) * x_stride_c
     # Weights are (out, *window, in) of the convolution whose transposed form this may be.
-    if TRANSPOSED:
+    if TURNED:
         w_row = (group * inner).to(i64) * taps * outer + channel % outer
         w_channel = taps * outer
         w_tap = outer
@@ -220,11 +276,11 @@ def convolve_direct(
         w_tap = inner
     acc = widen(tl.zeros((BLOCK_SIZE,), tl.elem(x_ptr)))
     for k_0 in range(window_0):
-        i_0, in_0 = met(p_0, k_0, source_0, stride_0, pad_0, gap_0, TRANSPOSED)
+        i_0, in_0 = met(p_0, k_0, source_0, stride_0, pad_0, gap_0, TURNED)
         for k_1 in range(window_1):
-            i_1, in_1 = met(p_1, k_1, source_1, stride_1, pad_1, gap_1, TRANSPOSED)
+            i_1, in_1 = met(p_1, k_1, source_1, stride_1, pad_1, gap_1, TURNED)
             for k_2 in range(window_2):
-                i_2, in_2 = met(p_2, k_2, source_2, stride_2, pad_2, gap_2, TRANSPOSED)
+                i_2, in_2 = met(p_2, k_2, source_2, stride_2, pad_2, gap_2, TURNED)
                 there = mask & in_0 & in_1 & in_2
                 at = x_row + i_0.to(i64) * x_stride_0 + i_1.to(i64) * x_stride_1
                 at = at + i_2.to(i64) * x_stride_2
@@ -254,42 +310,34 @@ def convolve(
     x_stride_1: i64 | int, x_stride_2: i64 | int,
     batch: i32 | int, groups: i32 | int, inner: i32 | int, outer: i32 | int,
     tiles_m: i32 | int,
-    TRANSPOSED: Const[bool], SILU: Const[bool], WIDE: Const[bool], TAPWISE: Const[bool],
-    PRECISION: Const[Any], BLOCK_M: Const[int], BLOCK_N: Const[int], BLOCK_K: Const[int],
+    TURNED: Const[bool], SILU: Const[bool], WIDE: Const[bool], TAPWISE: Const[bool],
+    ALIGNED: Const[bool], PRECISION: Const[Any], BLOCK_M: Const[int],
+    BLOCK_N: Const[int], BLOCK_K: Const[int],
 ) -> None:  # fmt: skip
     pid = tl.program_id(Axis.X)
     rest = pid // tl.cdiv(outer, BLOCK_N)
     group = (rest // tiles_m % groups).to(i64)
     kind = rest // tiles_m // groups
-    rem_0, rem_1 = kind // (stride_1 * stride_2), kind // stride_2 % stride_1
-    rem_2 = kind % stride_2
-    first_0, count_0, base_0, step_0 = line(
-        rem_0, window_0, stride_0, pad_0, gap_0, hop_0, TRANSPOSED
-    )
-    first_1, count_1, base_1, step_1 = line(
-        rem_1, window_1, stride_1, pad_1, gap_1, hop_1, TRANSPOSED
-    )
-    first_2, count_2, base_2, step_2 = line(
-        rem_2, window_2, stride_2, pad_2, gap_2, hop_2, TRANSPOSED
-    )
-    every_0, pace_0 = spaced(stride_0, TRANSPOSED)
-    every_1, pace_1 = spaced(stride_1, TRANSPOSED)
-    every_2, pace_2 = spaced(stride_2, TRANSPOSED)
+    rem_0, rem_1, rem_2 = kind // stride_2 // stride_1, kind // stride_2 % stride_1, kind % stride_2
+    tap_0, count_0, base_0, step_0 = line(rem_0, window_0, stride_0, pad_0, gap_0, hop_0, TURNED)
+    tap_1, count_1, base_1, step_1 = line(rem_1, window_1, stride_1, pad_1, gap_1, hop_1, TURNED)
+    tap_2, count_2, base_2, step_2 = line(rem_2, window_2, stride_2, pad_2, gap_2, hop_2, TURNED)
+    every_0, pace_0, side_0 = spaced(stride_0, size_0, TURNED)
+    every_1, pace_1, side_1 = spaced(stride_1, size_1, TURNED)
+    every_2, pace_2, side_2 = spaced(stride_2, size_2, TURNED)
     # Weights are (out, *window, in) of the convolution whose transposed form this may be.
     taps = window_0 * window_1 * window_2
     w_channel, w_tap, w_out = 1, inner, taps * inner
-    if TRANSPOSED:
+    if TURNED:
         w_channel, w_tap, w_out = taps * outer, outer, 1
-    side_0, side_1 = tl.cdiv(size_0, every_0), tl.cdiv(size_1, every_1)
     start = (rest % tiles_m).to(i64) * BLOCK_M
-    n, r_0, r_1, r_2 = places(
-        start, tl.arange(0, BLOCK_M), side_0, side_1, tl.cdiv(size_2, every_2), WIDE
-    )
+    rows = tl.arange(0, BLOCK_M)
+    n, r_0, r_1, r_2 = places(start, rows, side_0, side_1, side_2, WIDE)
     p_0, p_1, p_2 = r_0 * every_0 + rem_0, r_1 * every_1 + rem_1, r_2 * every_2 + rem_2
     inside = (n < batch) & (p_0 < size_0) & (p_1 < size_1) & (p_2 < size_2)
     s_0, s_1, s_2 = r_0 * pace_0 + base_0, r_1 * pace_1 + base_1, r_2 * pace_2 + base_2
     x_row = n * x_stride_n + s_0 * x_stride_0 + s_1 * x_stride_1 + s_2 * x_stride_2
-    x_row = narrow(x_row + group * inner * x_stride_c, WIDE)
+    x_row = eighths(narrow(x_row + group * inner * x_stride_c, WIDE), ALIGNED)
     outs = pid % tl.cdiv(outer, BLOCK_N) * BLOCK_N + tl.arange(0, BLOCK_N)
     w_ptrs = w_ptr + group * inner * outer * taps + outs.to(i64)[None, :] * w_out
     lanes = tl.arange(0, BLOCK_K)
@@ -302,20 +350,27 @@ def convolve(
         c, j_0, j_1, j_2 = decoded(
             k + lanes, chunk + lanes, a_0, a_1, a_2, inner, count_1, count_2, TAPWISE
         )
-        known = c < inner if TAPWISE else k + lanes < depth
+        c, known = eighths(c, ALIGNED), k + lanes < depth
+        if TAPWISE:
+            known = c < inner
+        if ALIGNED:
+            known = tl.full((BLOCK_K,), True, i1)
         chunk, a_0, a_1, a_2 = advanced(chunk + BLOCK_K, a_0, a_1, a_2, inner, count_1, count_2)
         there = reached(s_0, j_0 * step_0, source_0, TAPWISE) & inside[:, None]
         there = there & reached(s_1, j_1 * step_1, source_1, TAPWISE)
         there = there & reached(s_2, j_2 * step_2, source_2, TAPWISE) & known[None, :]
         move = j_0 * step_0 * x_stride_0 + j_1 * step_1 * x_stride_1 + j_2 * step_2 * x_stride_2
-        move = narrow(move + c * x_stride_c, WIDE)
+        move = along(narrow(move, WIDE), c, x_stride_c, ALIGNED)
         x = tl.load(x_ptr + (x_row[:, None] + move[None, :]), there, 0.0)
-        tap = (first_0 + j_0 * hop_0) * window_1 + first_1 + j_1 * hop_1
-        w_at = (tap * window_2 + first_2 + j_2 * hop_2) * w_tap + c * w_channel
+        tap = (tap_0 + j_0 * hop_0) * window_1 + tap_1 + j_1 * hop_1
+        w_at = (tap * window_2 + tap_2 + j_2 * hop_2) * w_tap + c * w_channel
         w = tl.load(w_ptrs + w_at[:, None], known[:, None] & (outs < outer)[None, :], 0.0)
         acc = tl.dot(x, w, acc, input_precision=PRECISION, out_dtype=acc.dtype)
-    channel, ours = (group * outer + outs)[None, :], (outs < outer)[None, :]
-    acc = finished(acc, channel, ours, bias_ptr, mean_ptr, var_ptr, gamma_ptr, beta_ptr, eps, SILU)
-    row = (n.to(i64)[:, None] * groups * outer + channel) * size_0 + p_0[:, None]
-    at = (row * size_1 + p_1[:, None]) * size_2 + p_2[:, None]
-    tl.store(out_ptr + at, acc.to(tl.elem(out_ptr)), mask=inside[:, None] & ours)
+    # Places lie side by side in the result: they go last, so that threads store neighbours.
+    channel, ours = (group * outer + outs)[:, None], (outs < outer)[:, None]
+    found = finished(
+        tl.trans(acc), channel, ours, bias_ptr, mean_ptr, var_ptr, gamma_ptr, beta_ptr, eps, SILU
+    )
+    row = (n.to(i64)[None, :] * groups * outer + channel) * size_0 + p_0[None, :]
+    at = (row * size_1 + p_1[None, :]) * size_2 + p_2[None, :]
+    tl.store(out_ptr + at, found.to(tl.elem(out_ptr)), mask=inside[None, :] & ours)

@@ -62,7 +62,7 @@ def conv_reference(x: Any, w: Any, b: Any = None, **options: Any) -> Any:
         return conv_reference(x[None], w, b, **options)[0]
     steps, gaps, around = _settled(w, **options)
     groups = options.get("groups", 1)
-    padded = np.pad(x, [(0, 0), (0, 0), *around])
+    padded: Any = np.pad(x, [(0, 0), (0, 0), *around])
     outs = _outs(w, padded, steps, gaps)
     total = np.zeros((x.shape[0], groups, w.shape[0] // groups, *outs))
     split = w.reshape(groups, w.shape[0] // groups, *w.shape[1:])
@@ -77,14 +77,14 @@ def conv_gradients(grad: Any, x: Any, w: Any, **options: Any) -> tuple[Any, Any,
     """The gradients by x, w and a bias, in f64."""
     axes = w.ndim - 2
     if x.ndim == axes + 1:
-        dx, dw, db = conv_gradients(grad[None], x[None], w, **options)
-        return dx[0], dw, db
+        first, *rest = conv_gradients(grad[None], x[None], w, **options)
+        return first[0], rest[0], rest[1]
     steps, gaps, around = _settled(w, **options)
     groups = options.get("groups", 1)
-    padded = np.pad(x, [(0, 0), (0, 0), *around])
+    padded: Any = np.pad(x, [(0, 0), (0, 0), *around])
     outs = grad.shape[2:]
-    spread = np.zeros(padded.shape)
-    dw = np.zeros((groups, w.shape[0] // groups, *w.shape[1:]))
+    spread: Any = np.zeros(padded.shape)
+    dw: Any = np.zeros((groups, w.shape[0] // groups, *w.shape[1:]))
     split = w.reshape(dw.shape)
     own_grad = grad.reshape(x.shape[0], groups, w.shape[0] // groups, *outs)
     into = _parts(w, spread, steps, gaps, outs)
@@ -97,8 +97,8 @@ def conv_gradients(grad: Any, x: Any, w: Any, **options: Any) -> tuple[Any, Any,
     inner = tuple(
         slice(before, before + side) for (before, _), side in zip(around, x.shape[2:], strict=True)
     )
-    dx = spread[(slice(None), slice(None), *inner)]
-    return dx, dw.reshape(w.shape), grad.sum(axis=(0, *range(2, grad.ndim)))
+    found: Any = spread[(slice(None), slice(None), *inner)]
+    return found, dw.reshape(w.shape), grad.sum(axis=(0, *range(2, grad.ndim)))
 
 
 def transpose_reference(x: Any, w: Any, b: Any = None, **options: Any) -> Any:
@@ -156,6 +156,18 @@ def gradients_of(function: Any, *, sizes: bool = False) -> Any:
     return gradients
 
 
+def gradient_calls(backward: Any) -> Any:
+    """The backward of a spec by our function: a bias has a gradient where there is one."""
+
+    def gradients(
+        grads: Sequence[Any], arrays: Sequence[Any], _outputs: Any, options: Mapping[str, Any]
+    ) -> Sequence[Any]:
+        found: Sequence[Any] = backward(grads[0], *arrays[:2], **options)[: len(arrays)]
+        return found
+
+    return gradients
+
+
 def size_of(function: Any) -> Any:
     """The size of the terms of each result, by a function above."""
 
@@ -165,13 +177,19 @@ def size_of(function: Any) -> Any:
     return magnitude
 
 
+def known_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that say what a result is, without those of how it is computed."""
+    how = ("algorithm", "allow_tf32")
+    return {name: value for name, value in options.items() if name not in how}
+
+
 def torch_function(name: str) -> Any:
     """PyTorch's function, without its warning that an even window may cost a copy."""
 
     def call(torch: Any, *arrays: Any, **options: Any) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            return getattr(torch.nn.functional, name)(*arrays, **options)
+            return getattr(torch.nn.functional, name)(*arrays, **known_options(options))
 
     return call
 
@@ -180,7 +198,8 @@ def cost(case: Case, itemsize: int) -> Cost:
     """Arrays read and written once; a product and a sum for each tap, channel and result."""
     x, w = case.shapes[:2]
     axes = len(w) - 2
-    steps, gaps, around = _settled(np.empty(w), **case.options)
+    own = known_options(case.options)
+    steps, gaps, around = _settled(np.empty(w), **own)
     outs = [
         (side + a + b - g * (k - 1) - 1) // s + 1
         for side, k, s, g, (a, b) in zip(x[-axes:], w[2:], steps, gaps, around, strict=True)
@@ -193,5 +212,5 @@ def transpose_cost(case: Case, itemsize: int) -> Cost:
     """As `cost`: a product and a sum for each tap, channel and element of x."""
     x, w = case.shapes[:2]
     whole = np.empty(x if len(x) == len(w) else (1, *x))
-    written = prod(_transposed_shape(whole, np.empty(w), case.options))
+    written = prod(_transposed_shape(whole, np.empty(w), known_options(case.options)))
     return Cost(itemsize * (prod(x) + prod(w) + written), 2 * prod(x) * prod(w[1:]))

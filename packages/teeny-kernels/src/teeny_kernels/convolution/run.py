@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from teeny_kernels.arrays import Operand, empty, operand, same_place
 from teeny_kernels.codes import E1202
 from teeny_kernels.convolution.geometry import MOST, Geometry
-from teeny_kernels.convolution.kernels import convolve, convolve_direct, pack_weight
+from teeny_kernels.convolution.kernels import (
+    convolve,
+    convolve_direct,
+    lay_channels_last,
+    pack_weight,
+)
+from teeny_kernels.convolution.tiled_kernel import convolve_tiled
 from teeny_kernels.convolution.weight_kernels import convolve_weight, convolve_weight_direct
 from teeny_kernels.layout import Output, contiguous, require_dtype
 from teeny_kernels.reduce.kernels import exact, reduce_into
@@ -19,10 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 DIRECT_BLOCK = 256
+LAID_ROWS, LAID_CHANNELS = 64, 64
 PACK_BLOCK = 1024
 # A share of the sum over results has at least so many terms, in so many programs at most.
 LEAST_SHARE = 256
-PROGRAMS = 512
+PROGRAMS = 264
+ALGORITHMS = ("auto", "direct", "tiled", "gemm")
 
 
 class Norm(NamedTuple):
@@ -43,6 +51,9 @@ class Tiles(NamedTuple):
     k: int
     warps: int
     stages: int
+
+
+TILED = Tiles(64, 16, 1, 4, 2)
 
 
 def arrays(operation: str, x: Any, weight: Any, **others: Any) -> list[Operand]:
@@ -82,39 +93,44 @@ def convolved(
     allow_tf32: bool = False,
     out: Any = None,
     norm: Norm | None = None,
-    direct: bool | None = None,
+    algorithm: str = "auto",
 ) -> Any:
     """The convolution of `x` by `how`, or `transposed`: the gradient by its input.
 
-    Then `x` is the gradient of its result. `direct` chooses the kernel; None leaves it to the
-    number of channels.
+    Then `x` is the gradient of its result. `algorithm` is "direct", "tiled" (not transposed),
+    "gemm", or "auto", which leaves it to the number of channels.
     """
     shape = how.shape(of_x=transposed)
     result = Output(operation, x, shape, out=out)
     if not result.operand.size:
         return result.finish()
-    source = _five(how, x)
-    packed = _packed(weight)
     inner, outer = (how.outer, how.inner) if transposed else (how.inner, how.outer)
+    if algorithm == "auto":
+        algorithm = "direct" if few_channels(how) else "gemm"
+    source = _five(how, laid(how, x, inner) if algorithm == "gemm" else x)
+    packed = _packed(weight)
     sides, sources = (how.sides, how.out_sides) if transposed else (how.out_sides, how.sides)
     hop = how.hop if transposed else (1,) * MOST
     follow = (bias,) if norm is None else (bias, norm.mean, norm.var, norm.weight, norm.bias)
     given = [None if own is None else own.array for own in follow] + [None] * (5 - len(follow))
-    numbers = (
-        *(*sides, *sources, *how.window, *how.stride, *how.padding, *how.dilation, *hop),
-        *(*source.strides, how.batch, how.groups, inner, outer),
-    )
     count = result.operand.size
-    flags = {
-        "TRANSPOSED": transposed,
-        "SILU": norm is not None,
-        "WIDE": _wide(how, source, count),
-    }
+    numbers = [*sides, *sources, *how.window, *how.stride, *how.padding, *how.dilation]
+    counts = (*source.strides, how.batch, how.groups, inner, outer)
+    flags = {"SILU": norm is not None, "WIDE": _wide(how, source, count)}
     pointers = (result.operand.array, source.array, packed.array, *given)
     eps = 0.0 if norm is None else norm.eps
-    if direct or (direct is None and few_channels(how)):
-        launch: Any = convolve_direct[-(-count // DIRECT_BLOCK)]
-        launch(*(*pointers, eps, *numbers), **flags, BLOCK_SIZE=DIRECT_BLOCK)
+    launch: Any
+    if algorithm == "tiled":
+        tiles_p = -(-how.batch * prod(sides) // TILED.m)
+        launch = convolve_tiled[how.groups * tiles_p * -(-outer // TILED.n)]
+        blocks = {"BLOCK_P": TILED.m, "BLOCK_O": TILED.n}
+        launch(*pointers, eps, *numbers, *counts, tiles_p, **flags, **blocks)
+        return result.finish()
+    numbers += hop
+    flags["TURNED"] = transposed
+    if algorithm == "direct":
+        launch = convolve_direct[-(-count // DIRECT_BLOCK)]
+        launch(*pointers, eps, *numbers, *counts, **flags, BLOCK_SIZE=DIRECT_BLOCK)
         return result.finish()
     classes = prod(how.stride) if transposed else 1
     every = how.stride if transposed else (1,) * MOST
@@ -123,9 +139,10 @@ def convolved(
     tiles_m = -(-rows // tiles.m)
     launch = convolve.options(num_warps=tiles.warps, num_stages=tiles.stages)
     launch[classes * how.groups * tiles_m * -(-outer // tiles.n)](
-        *(*pointers, eps, *numbers, tiles_m),
+        *(*pointers, eps, *numbers, *counts, tiles_m),
         **flags,
         TAPWISE=inner >= tiles.k,
+        ALIGNED=inner % tiles.k == 0 and channels_last(source),
         PRECISION=precision(x, allow_tf32),
         BLOCK_M=tiles.m,
         BLOCK_N=tiles.n,
@@ -152,7 +169,7 @@ def weight_gradient(
     source, upstream = _five(how, x), _five(how, grad)
     direct = few_channels(how)
     columns = how.inner * how.taps
-    tiles = weight_tiles(how.outer, columns, x)
+    tiles = weight_tiles(how.outer, columns, rows, x)
     programs = how.groups * -(-how.outer // tiles.m) * -(-columns // tiles.n)
     if direct:
         programs = size
@@ -177,6 +194,9 @@ def weight_gradient(
         launch[programs * parts](
             *(*pointers, *numbers),
             WIDE=wide,
+            ALIGNED=how.inner % 16 == how.outer % 16 == 0
+            and channels_last(source)
+            and channels_last(upstream),
             PRECISION=precision(x, allow_tf32),
             BLOCK_M=tiles.m,
             BLOCK_N=tiles.n,
@@ -185,6 +205,42 @@ def weight_gradient(
     if parts > 1:
         reduce_into(operation, SUM, result.operand, target, (0,))
     return result.finish()
+
+
+def channels_last(x: Operand) -> bool:
+    """Whether channels lie side by side, each place from a multiple of eight elements."""
+    return x.strides[1] == 1 and not any(step % 8 for step in (x.strides[0], *x.strides[2:]))
+
+
+def laid(how: Geometry, x: Operand, channels: int) -> Operand:
+    """`x` of `channels` in a group with channels side by side, where that pays.
+
+    Loads of several elements at once are worth a copy when each is multiplied often.
+    """
+    source = _five(how, x)
+    if channels_last(source) or not worth_laying(how, x, channels):
+        return x
+    rows = source.shape[0] * prod(source.shape[2:])
+    made = empty(x, (source.shape[0], *source.shape[2:], source.shape[1]))
+    launch: Any = lay_channels_last[-(-rows // LAID_ROWS) * -(-source.shape[1] // LAID_CHANNELS)]
+    wide = _wide(how, source, rows)
+    numbers = (rows, source.shape[1], *source.shape[2:], *source.strides)
+    blocks = {"ROWS": LAID_ROWS, "BLOCK_C": LAID_CHANNELS}
+    launch(made.array, x.array, *numbers, WIDE=wide, **blocks)
+    n, *axes, c = made.strides
+    skipped = MOST - how.axes
+    strides = (*((n,) if how.batched else ()), c, *axes[skipped:])
+    return made._replace(shape=x.shape, strides=strides)
+
+
+def worth_laying(how: Geometry, x: Operand, channels: int) -> bool:
+    """Whether a copy with channels side by side pays: on a GPU, for many products of each element.
+
+    Elements of f32 are loaded four bytes at a time as they lie, which is enough.
+    """
+    many = how.taps * min(how.inner, how.outer) >= 128
+    narrow = x.dtype in ("f16", "bf16")
+    return x.device != "cpu" and narrow and channels % 32 == 0 and many and x.size >= 2**16
 
 
 def channel_sums(operation: str, grad: Operand, axes: int) -> Any:
@@ -212,8 +268,10 @@ def tiles_of(rows: int, columns: int, channels: int, x: Operand) -> Tiles:
     return Tiles(128, 128, 64 if channels % 64 == 0 else 32, 8, 3)
 
 
-def weight_tiles(rows: int, columns: int, x: Operand) -> Tiles:
-    """The tile of a gradient by a weight, of `rows` channels of the result."""
+def weight_tiles(rows: int, columns: int, terms: int, x: Operand) -> Tiles:
+    """The tile of a gradient by a weight, of `rows` channels of the result and `terms` of a sum."""
+    if x.device != "cpu" and x.dtype in ("f16", "bf16") and rows * columns * terms >= 2**30:
+        return Tiles(64 if rows <= 64 else 128, 128, 64, 8, 3)
     m, n = (16 if own <= 16 else 64 for own in (rows, columns))
     return Tiles(m, n, 32, 4, 2 if x.dtype == "f64" else 3)
 

@@ -22,6 +22,7 @@ from teeny_kernels.convolution.cases import (
 from teeny_kernels.convolution.geometry import transposed
 from teeny_kernels.convolution.kernels import convolve, convolve_direct
 from teeny_kernels.convolution.reference import (
+    gradient_calls,
     gradients_of,
     size_of,
     torch_function,
@@ -194,9 +195,11 @@ def _backward(
     source, w, upstream = run.arrays(operation, x, weight, grad=grad)
     how = transposed(operation, axes, source, w, *options)
     run.require_shape(operation, upstream, how.shape(of_x=True))
+    sums = run.channel_sums(operation, upstream, axes)
+    source, upstream = run.laid(how, source, how.outer), run.laid(how, upstream, how.inner)
     dx = run.convolved(operation, how, upstream, w, None, allow_tf32=allow_tf32)
     dw = run.weight_gradient(operation, how, source, upstream, w, allow_tf32=allow_tf32)
-    return dx, dw, run.channel_sums(operation, upstream, axes)
+    return dx, dw, sums
 
 
 def _spec(axes: int, function: Any, backward: Any) -> KernelSpec:
@@ -206,9 +209,7 @@ def _spec(axes: int, function: Any, backward: Any) -> KernelSpec:
         family="convolution",
         function=function,
         kernels=(convolve_direct, convolve, convolve_weight_direct, convolve_weight),
-        backward=lambda grads, arrays, outputs, options: backward(grads[0], *arrays[:2], **options)[
-            : len(arrays)
-        ],
+        backward=gradient_calls(backward),
         differentiable=(0, 1, 2),
         formula="out[n, o, p stride - padding + k dilation] += x[n, c, p] weight[c, o, k]",
         source=f"PyTorch, torch.nn.functional.{name}",

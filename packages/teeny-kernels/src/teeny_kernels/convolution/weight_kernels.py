@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import teeny_triton as tl
-from teeny_kernels.convolution.kernels import DTYPES, met, narrow, places, reached
+from teeny_kernels.convolution.kernels import DTYPES, eighths, met, narrow, places, reached
 from teeny_kernels.numerics import widen
 from teeny_macros import kernel
 from teeny_triton import Axis, Const, Float, Ptr, i32, i64
@@ -29,10 +29,10 @@ SIDES = tuple(
     for axis in range(3)
 )
 STRIDES = tuple(f"{name}_stride_{axis}" for name in ("x", "grad") for axis in ("n", "c", 0, 1, 2))
-PLAIN = (*SIDES, *STRIDES, "batch", "groups", "inner", "outer", "share")
+PLAIN = (*SIDES, *STRIDES, "batch", "groups", "share")
 
 
-@kernel(dtypes=DTYPES, do_not_specialize=PLAIN)
+@kernel(dtypes=DTYPES, do_not_specialize=(*PLAIN, "inner", "outer"))
 def convolve_weight_direct(
     dw_ptr: Ptr[E], grad_ptr: Ptr[D], x_ptr: Ptr[D],
     size_0: i32 | int, size_1: i32 | int, size_2: i32 | int,
@@ -88,7 +88,7 @@ def convolve_weight(
     grad_stride_n: i64 | int, grad_stride_c: i64 | int, grad_stride_0: i64 | int,
     grad_stride_1: i64 | int, grad_stride_2: i64 | int,
     batch: i32 | int, groups: i32 | int, inner: i32 | int, outer: i32 | int, share: i64 | int,
-    WIDE: Const[bool], PRECISION: Const[Any],
+    WIDE: Const[bool], ALIGNED: Const[bool], PRECISION: Const[Any],
     BLOCK_M: Const[int], BLOCK_N: Const[int], BLOCK_K: Const[int],
 ) -> None:  # fmt: skip
     taps = window_0 * window_1 * window_2
@@ -102,22 +102,30 @@ def convolve_weight(
     k_0, k_1, k_2 = tap // window_2 // window_1, tap // window_2 % window_1, tap % window_2
     d_0, d_1, d_2 = k_0 * gap_0 - pad_0, k_1 * gap_1 - pad_1, k_2 * gap_2 - pad_2
     move = d_0 * x_stride_0 + d_1 * x_stride_1 + d_2 * x_stride_2
-    move = narrow(move + (group * inner + c) * x_stride_c, WIDE)
-    aside = narrow((group * outer + outs) * grad_stride_c, WIDE)
+    aside: Any
+    if ALIGNED:
+        side_by_side: Any = tl.max_contiguous(tl.multiple_of(c, 8), 8)
+        move = eighths(narrow(move + group * inner, WIDE), True) + side_by_side
+        aside = narrow(group * outer + outs, WIDE)
+    else:
+        move = narrow(move + (group * inner + c) * x_stride_c, WIDE)
+        aside = narrow((group * outer + outs) * grad_stride_c, WIDE)
     lanes = tl.arange(0, BLOCK_K)
     acc = widen(tl.zeros((BLOCK_M, BLOCK_N), tl.elem(x_ptr)))
     for start in range(part * share, (part + 1) * share, BLOCK_K):
         n, p_0, p_1, p_2 = places(start, lanes, size_0, size_1, size_2, WIDE)
         s_0, s_1, s_2 = p_0 * stride_0, p_1 * stride_1, p_2 * stride_2
         at = n * x_stride_n + s_0 * x_stride_0 + s_1 * x_stride_1 + s_2 * x_stride_2
+        at = eighths(narrow(at, WIDE), ALIGNED)
         there = (n < batch)[:, None] & (cols < inner * taps)[None, :]
         there = there & reached(s_0, d_0, source_0, False)
         there = there & reached(s_1, d_1, source_1, False)
         there = there & reached(s_2, d_2, source_2, False)
-        x = tl.load(x_ptr + (narrow(at, WIDE)[:, None] + move[None, :]), there, 0.0)
+        x = tl.load(x_ptr + (at[:, None] + move[None, :]), there, 0.0)
         at = n * grad_stride_n + p_0 * grad_stride_0 + p_1 * grad_stride_1 + p_2 * grad_stride_2
+        at = eighths(narrow(at, WIDE), ALIGNED)
         there = (outs < outer)[:, None] & (n < batch)[None, :]
-        grad = tl.load(grad_ptr + (aside[:, None] + narrow(at, WIDE)[None, :]), there, 0.0)
+        grad = tl.load(grad_ptr + (aside[:, None] + at[None, :]), there, 0.0)
         acc = tl.dot(grad, x, acc, input_precision=PRECISION, out_dtype=acc.dtype)
     row = (part * groups + group) * outer + outs[:, None]
     at = (row * inner + c[None, :]) * taps + tap[None, :]
