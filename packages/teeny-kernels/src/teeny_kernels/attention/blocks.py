@@ -21,6 +21,7 @@ class Blocks(NamedTuple):
     """Rows of q and of k in a block, warps, stages of the loop's loads.
 
     `held`: how many of the factors that stay the same are kept in registers (q, then grad).
+    `registers`: the most for a thread, so that more programs run at a time; None for no limit.
     """
 
     m: int
@@ -28,17 +29,23 @@ class Blocks(NamedTuple):
     warps: int
     stages: int
     held: int = 0
+    registers: int | None = None
+
+    @property
+    def launch(self) -> tuple[int, int, int | None]:
+        """The options of a launch, as `tuned` takes them."""
+        return self.warps, self.stages, self.registers
 
 
 # By kernel, and by the power of two that holds the larger depth.
 SM_90 = {
     "forward": {
-        64: Blocks(64, 128, 4, 3, 1),
+        64: Blocks(64, 64, 4, 3, 1, 128),
         128: Blocks(64, 64, 4, 3, 1),
         256: Blocks(128, 64, 8, 2),
     },
     "q": {
-        64: Blocks(64, 64, 4, 3, 2),
+        64: Blocks(64, 64, 4, 3, 2, 168),
         128: Blocks(64, 64, 4, 3, 2),
         256: Blocks(64, 32, 8, 2),
     },
@@ -73,9 +80,9 @@ def blocks_of(kernel: str, like: Operand, depth: int) -> Blocks:
 
 
 @cache
-def tuned(kernel: Any, warps: int, stages: int) -> Any:
+def tuned(kernel: Any, warps: int, stages: int, registers: int | None = None) -> Any:
     """The kernel with these options; one object, because a launch learns from those before it."""
-    return kernel.options(num_warps=warps, num_stages=stages)
+    return kernel.options(num_warps=warps, num_stages=stages, maxnreg=registers)
 
 
 @cache

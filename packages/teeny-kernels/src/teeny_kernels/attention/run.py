@@ -29,7 +29,7 @@ def forward(plan: Plan) -> tuple[Output, Output]:
     q, k, v = (rows_of(operation, own) for own in plan.arrays)
     grid = sides.batch * sides.heads * -(-sides.sq // blocks.m)
     sink = plan.extras.sink
-    tuned(attention_forward, blocks.warps, blocks.stages)[grid](
+    tuned(attention_forward, *blocks.launch)[grid](
         out.operand.array,
         lse.operand.array,
         q.array,
@@ -64,7 +64,7 @@ def backward(plan: Plan, grad: Operand, out: Operand, lse: Operand) -> list[Any]
     numbers = _numbers(plan)
     blocks = blocks_of("q", first, depth_of(max(sides.dq, sides.dv)))
     grid = sides.batch * sides.heads * -(-sides.sq // blocks.m)
-    tuned(attention_backward_q, blocks.warps, blocks.stages)[grid](
+    tuned(attention_backward_q, *blocks.launch)[grid](
         dq.array,
         delta.array,
         upstream.array,
@@ -85,7 +85,7 @@ def backward(plan: Plan, grad: Operand, out: Operand, lse: Operand) -> list[Any]
     )
     blocks = blocks_of("kv", first, depth_of(max(sides.dq, sides.dv)))
     grid = sides.batch * sides.shared * -(-sides.sk // blocks.n)
-    tuned(attention_backward_kv, blocks.warps, blocks.stages)[grid](
+    tuned(attention_backward_kv, *blocks.launch)[grid](
         dk.array,
         dv.array,
         upstream.array,
