@@ -59,3 +59,58 @@ def test_dropout_drops_its_share_and_the_same_places_for_the_same_seed() -> None
 def test_a_share_beyond_one_is_refused(p: float) -> None:
     with pytest.raises(KernelError, match="E1204"):
         tk.dropout(np.ones(3), p, seed=1)
+
+
+def test_the_gradient_of_topk_goes_to_the_chosen_elements() -> None:
+    x = np.random.default_rng(3).standard_normal((4, 30, 3)).astype(np.float32)
+    values, places = tk.topk(x, 5, axis=1)
+    np.testing.assert_array_equal(values, np.take_along_axis(x, places, 1))
+    grad = np.random.default_rng(4).standard_normal(values.shape).astype(np.float32)
+    wanted = np.zeros_like(x)
+    np.put_along_axis(wanted, places, grad, 1)
+    assert tk.topk_backward(grad, places, x, axis=1).tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize(("shape", "k"), [((5,), 6), ((5,), -1), ((5000,), 3000)])
+def test_more_elements_than_there_are_is_refused(shape: tuple[int, ...], k: int) -> None:
+    with pytest.raises(KernelError, match="E1204"):
+        tk.topk(np.ones(shape, np.float32), k)
+
+
+def test_samples_come_as_often_as_their_probabilities_say() -> None:
+    p = np.array([0.5, 0.25, 0.15, 0.1])
+    logits = np.broadcast_to(np.log(p).astype(np.float32), (20_000, 4))
+    share = np.bincount(tk.sample(logits, seed=5), minlength=4) / 20_000
+    np.testing.assert_allclose(share, p, atol=0.015)
+    kept = np.bincount(tk.sample(logits, seed=5, top_p=0.7), minlength=4) / 20_000
+    np.testing.assert_allclose(kept, [2 / 3, 1 / 3, 0, 0], atol=0.015)
+    best = np.bincount(tk.sample(logits, seed=5, top_k=3), minlength=4) / 20_000
+    np.testing.assert_allclose(best, [0.5 / 0.9, 0.25 / 0.9, 0.15 / 0.9, 0], atol=0.015)
+    assert tk.sample(logits, seed=5).tolist() == tk.sample(logits, seed=5).tolist()
+    assert tk.sample(logits, seed=5).tolist() != tk.sample(logits, seed=6).tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [({"top_k": 0}, "E1204"), ({"top_p": 0.0}, "E1204"), ({"temperature": -1.0}, "E1204")],
+)
+def test_what_cannot_be_sampled_is_refused(options: dict[str, float], code: str) -> None:
+    with pytest.raises(KernelError, match=code):
+        tk.sample(np.ones((2, 3), np.float32), seed=1, **options)  # type: ignore[arg-type]
+
+
+def test_an_index_that_is_none_gives_zeros_and_no_gradient() -> None:
+    weight = np.arange(1.0, 7.0).reshape(3, 2)
+    index = np.array([2, -1, 3, 2])
+    assert tk.embedding(index, weight).tolist() == [[5, 6], [0, 0], [0, 0], [5, 6]]
+    grad = np.ones((4, 2))
+    assert tk.embedding_backward(grad, index, weight).tolist() == [[0, 0], [0, 0], [2, 2]]
+
+
+def test_a_word_that_comes_often_is_summed_over_many_chunks() -> None:
+    index = np.r_[np.full(1000, 3), np.arange(5), np.full(700, 3), 4]
+    grad = np.random.default_rng(6).standard_normal((index.size, 3))
+    wanted = np.zeros((9, 3))
+    np.add.at(wanted, index, grad)
+    found = tk.embedding_backward(grad, index, np.empty((9, 3)))
+    np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)

@@ -98,6 +98,8 @@ from teeny_kernels.elementwise.several import elementwise_sum as elementwise_sum
 from teeny_kernels.elementwise.several import elementwise_sum_backward as elementwise_sum_backward
 from teeny_kernels.activation.exponential import elu as elu
 from teeny_kernels.activation.exponential import elu_backward as elu_backward
+from teeny_kernels.tensor.embedding import embedding as embedding
+from teeny_kernels.tensor.embedding import embedding_backward as embedding_backward
 from teeny_kernels.elementwise.comparison import equal as equal
 from teeny_kernels.elementwise.powers import erf as erf
 from teeny_kernels.elementwise.powers import erf_backward as erf_backward
@@ -262,6 +264,7 @@ from teeny_kernels.optimizer.squares import rmsprop_step as rmsprop_step
 from teeny_kernels.tensor.rope import rope as rope
 from teeny_kernels.tensor.rope import rope_backward as rope_backward
 from teeny_kernels.optimizer.descent import rprop_step as rprop_step
+from teeny_kernels.tensor.sampling import sample as sample
 from teeny_kernels.products.quantized import scaled_matmul as scaled_matmul
 from teeny_kernels.activation.exponential import selu as selu
 from teeny_kernels.activation.exponential import selu_backward as selu_backward
@@ -311,6 +314,8 @@ from teeny_kernels.activation.piecewise import threshold as threshold
 from teeny_kernels.activation.piecewise import threshold_backward as threshold_backward
 from teeny_kernels.activation.piecewise import thresholded_relu as thresholded_relu
 from teeny_kernels.activation.piecewise import thresholded_relu_backward as thresholded_relu_backward
+from teeny_kernels.tensor.topk import topk as topk
+from teeny_kernels.tensor.topk import topk_backward as topk_backward
 from teeny_kernels.loss.embedding import triplet_margin_loss as triplet_margin_loss
 from teeny_kernels.loss.embedding import triplet_margin_loss_backward as triplet_margin_loss_backward
 from teeny_kernels.tensor.upsample import upsample_nearest2d as upsample_nearest2d
@@ -422,6 +427,8 @@ __all__ = [
     "elementwise_sum_backward",
     "elu",
     "elu_backward",
+    "embedding",
+    "embedding_backward",
     "equal",
     "erf",
     "erf_backward",
@@ -586,6 +593,7 @@ __all__ = [
     "rope",
     "rope_backward",
     "rprop_step",
+    "sample",
     "scaled_matmul",
     "selu",
     "selu_backward",
@@ -635,6 +643,8 @@ __all__ = [
     "threshold_backward",
     "thresholded_relu",
     "thresholded_relu_backward",
+    "topk",
+    "topk_backward",
     "triplet_margin_loss",
     "triplet_margin_loss_backward",
     "upsample_nearest2d",

@@ -20,6 +20,7 @@ from teeny_kernels.arrays import operand
 from teeny_kernels.codes import E1204
 from teeny_kernels.layout import Output, contiguous, require_dtype
 from teeny_kernels.numerics import number, widen
+from teeny_kernels.philox import philox, signed, uniform
 from teeny_kernels.spec import FLOATS, Case, Cost, KernelSpec, Tolerance
 from teeny_macros import kernel
 from teeny_triton import Axis, Const, Float, Ptr, bf16, f16, f32, f64, i64
@@ -84,44 +85,16 @@ def _dropped(operation: str, name: str, x: Any, p: float, seed: int, out: Any) -
         launch(
             result.operand.array,
             contiguous(operation, source).array,
-            *(source.size, _signed(seed), p, 1 / (1 - p) if p < 1 else 0.0),
+            *(source.size, signed(seed), p, 1 / (1 - p) if p < 1 else 0.0),
             BLOCK_SIZE=BLOCK_SIZE,
         )
     return result.finish()
 
 
-def _signed(seed: int) -> int:
-    """The low 64 bits of a seed, as an i64."""
-    return (seed + 2**63) % 2**64 - 2**63
-
-
-def _philox(seed: int, counters: Any) -> Any:
-    """Four u32 for each counter, (n, 4), in NumPy: Philox 4x32-10 with the counter (low, high)."""
-    low = np.asarray(counters, np.uint64)
-    words = [low & 0xFFFFFFFF, low >> np.uint64(32), low * 0, low * 0]
-    key = [seed % 2**64 & 0xFFFFFFFF, seed % 2**64 >> 32]
-    for _ in range(10):
-        a, b = words[0] * np.uint64(0xD2511F53), words[2] * np.uint64(0xCD9E8D57)
-        words = [
-            b >> np.uint64(32) ^ words[1] ^ np.uint64(key[0]),
-            b & 0xFFFFFFFF,
-            a >> np.uint64(32) ^ words[3] ^ np.uint64(key[1]),
-            a & 0xFFFFFFFF,
-        ]
-        key = [(key[0] + 0x9E3779B9) % 2**32, (key[1] + 0xBB67AE85) % 2**32]
-    return np.stack(words, -1).astype(np.uint32)
-
-
-def _uniform(words: Any) -> Any:
-    """The f32 within [0, 1) that the language makes of 32 random bits."""
-    own = words.view(np.int32)
-    return np.where(own < 0, ~own, own).astype(np.float32) * np.float32(4.6566127342e-10)
-
-
 def _kept(shape: Sequence[int], p: float, seed: int) -> Any:
     count = prod(shape)
-    words = _philox(seed, np.arange(-(-count // 4))).reshape(-1)[:count]
-    return (_uniform(words) >= np.float32(p)).reshape(shape)
+    words = philox(seed, np.arange(-(-count // 4))).reshape(-1)[:count]
+    return (uniform(words) >= np.float32(p)).reshape(shape)
 
 
 def _reference(x: np.ndarray, p: float = 0.5, seed: int = 0) -> np.ndarray:
