@@ -133,7 +133,7 @@ def test_progress_counts_every_kernel_that_was_compiled(
 def test_where_no_terminal_is_a_line_now_and_then_says_how_far_it_is(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    now = iter(range(0, 1000, 4))
+    now = iter(range(0, 1000, 12))
     monkeypatch.setattr("time.monotonic", lambda: next(now))
     with log.hushed(), progress.follow("compiling", 12, progress=True) as step:
         for _ in range(12):

@@ -15,7 +15,7 @@ from teeny_compiler import log
 
 Report = Callable[[int, int, str], None]
 Step = Callable[[str], None]
-_SECONDS = 10.0  # between lines
+_SECONDS = 30.0  # between lines
 
 
 @contextlib.contextmanager
