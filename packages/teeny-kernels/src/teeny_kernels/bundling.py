@@ -29,6 +29,7 @@ _MOST_MADE = 1 << 22
 _OWN = "own"  # stands for the dtype of the run
 # Lengths of rows: a row kernel has a block for each power of two.
 _LENGTHS = tuple(1 << bits for bits in range(16))
+_ROWS = (1, 64, 8192)
 
 
 def bundle_instances(
@@ -41,10 +42,10 @@ def bundle_instances(
     """Instances of the kernels of `operations` (all of them) in `dtypes` (all that each has).
 
     They are those that the shapes of the library's own tests and benchmarks lead to, and rows of
-    other lengths up to 32768. Elementwise operations have no others; of the rest other shapes may
-    need more, which `teeny_compiler.every_launch` finds for the shapes of a program. Some choose
-    block sizes for the GPU; `target` is an architecture or a level of CPUs, by default `sm_90` and
-    CPUs.
+    other lengths up to 32768. Elementwise operations of equal shapes have no others; other shapes
+    may need more, which `teeny_compiler.every_launch` finds for the shapes of a program. Some
+    choose block sizes for the GPU; `target` is an architecture or a level of CPUs, by default
+    `sm_90` and CPUs.
 
     Raises:
         KernelError: E1204 for a name that is no operation or dtype.
@@ -91,23 +92,26 @@ def _checked(option: str, given: str | Sequence[str], known: tuple[str, ...]) ->
 
 
 def _lengths(spec: KernelSpec) -> list[Case]:
-    """The first benchmark with rows of other lengths, where its inputs are (rows, columns)."""
+    """The first benchmark with other rows and columns, where it has just these."""
     case = spec.benchmarks[0] if spec.benchmarks else None
-    if case is None or spec.make is not None or len(case.shapes[0]) != 2:
+    if case is None or len(case.shapes[0]) != 2:
         return []
-    columns = case.shapes[0][1]
+    sides = case.shapes[0]
 
-    def changed(value: Any, length: int) -> Any:
+    def changed(value: Any, rows: int, columns: int) -> Any:
         if isinstance(value, tuple):
-            return tuple(changed(part, length) for part in value)
-        return length if value == columns and type(value) is int else value
+            return tuple(changed(part, rows, columns) for part in value)
+        if type(value) is not int or value not in sides:
+            return value
+        return columns if value == sides[1] else rows
 
     return [
         case._replace(
-            shapes=changed(case.shapes, length),
-            options={name: changed(value, length) for name, value in case.options.items()},
+            shapes=changed(case.shapes, rows, columns),
+            options={name: changed(value, rows, columns) for name, value in case.options.items()},
         )
-        for length in _LENGTHS
+        for rows in _ROWS
+        for columns in _LENGTHS
     ]
 
 
@@ -134,10 +138,31 @@ def _made(spec: KernelSpec, case: Case) -> list[tuple[tuple[int, ...], str]]:
     if spec.make is None:
         kind = "i32" if case.values == "integers" else _OWN
         return [(shape, kind) for shape in case.shapes]
-    if sum(map(prod, case.shapes)) > _MOST_MADE:
-        return []
+    if case in spec.cases or sum(map(prod, case.shapes)) <= _MOST_MADE // 64:
+        return _seen(spec, case)
+    # Too much to make: a small case of the same kind tells the dtypes.
+    for small in spec.cases:
+        if len(small.shapes) == len(case.shapes) and _kind(small) == _kind(case):
+            made = _seen(spec, small)
+            if [shape for shape, _ in made] == list(small.shapes):
+                return [(shape, dtype) for shape, (_, dtype) in zip(case.shapes, made, strict=True)]
+    return []
+
+
+def _kind(case: Case) -> tuple[Any, ...]:
+    """What besides shapes may decide about the dtypes of inputs."""
+    texts = {name: value for name, value in case.options.items() if isinstance(value, str)}
+    return case.values, sorted(texts.items())
+
+
+def _seen(spec: KernelSpec, case: Case) -> list[tuple[tuple[int, ...], str]]:
+    """The shapes and dtypes of inputs, made to look at them."""
+    assert spec.make is not None
     arrays = [np.asarray(value) for value in spec.make(np.random.default_rng(0), case)]
-    return [
-        (array.shape, _OWN if array.dtype.kind == "f" else FOREIGN[array.dtype.name])
-        for array in arrays
-    ]
+    return [(array.shape, _dtype(array)) for array in arrays]
+
+
+def _dtype(array: Any) -> str:
+    """The dtype of an input: that of the run for floats of more than 8 bits."""
+    is_float = array.dtype.kind == "f" and array.itemsize > 1
+    return _OWN if is_float else FOREIGN[array.dtype.name]
