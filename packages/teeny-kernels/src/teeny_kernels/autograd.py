@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 # Operations of, or with, any number of arrays have no function here: PyTorch has its own for those.
 _OF_LISTS = {
     "cat", "channel_cat", "channel_chunk", "chunk", "elementwise_mean", "elementwise_sum",
-    "linear_activation",
 }  # fmt: skip
 
 
