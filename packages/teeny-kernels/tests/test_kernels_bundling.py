@@ -13,7 +13,7 @@ import teeny_kernels as tk
 from teeny_compiler import build_bundle
 from teeny_kernels.codes import KernelError
 from teeny_kernels.registry import specs
-from teeny_macros import bundle
+from teeny_macros import bundle, devices
 
 
 @pytest.mark.parametrize("name", list(specs()))
@@ -60,6 +60,27 @@ def test_rows_of_every_length_find_their_kernel_in_a_sealed_bundle(tmp_path: Pat
         for columns in (1, 2, 17, 100, 513, 1024, 5000, 40000):
             x = np.random.default_rng(0).standard_normal((2, columns), np.float32)
             np.testing.assert_allclose(tk.softmax(x).sum(-1), 1.0, rtol=1e-5)
+        assert bundled.hits > 0
+        assert bundled.misses == 0
+    finally:
+        bundle.unload(bundled)
+
+
+@pytest.mark.gpu
+def test_a_gpu_finds_its_rows_in_a_sealed_bundle(tmp_path: Path) -> None:
+    device = devices.device("cuda:0")
+    arch = device.target.arch
+    instances = tk.bundle_instances("softmax", "f16", gradients=False, target=arch)
+    path = tmp_path / "softmax.teeny"
+    build_bundle(instances, path, targets=[arch], sealed=True, hints="none", progress=False)
+    bundled = bundle.load(path)
+    try:
+        for columns in (1, 17, 513, 5000):
+            x = np.random.default_rng(0).standard_normal((2, columns)).astype(np.float16)
+            placed = device.buffer(x.shape, "f16")
+            placed.copy_from(x)
+            y = np.asarray(tk.softmax(placed).to_host()).reshape(x.shape)
+            np.testing.assert_allclose(y.astype(np.float32).sum(-1), 1.0, rtol=1e-2)
         assert bundled.hits > 0
         assert bundled.misses == 0
     finally:
