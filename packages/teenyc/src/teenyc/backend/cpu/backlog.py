@@ -93,24 +93,29 @@ class Backlog:
 def ask(output: Output, asks: Asks, tile: str, tiles: int, name: str) -> list[str]:
     """Lines that ask for a share of all rows: that of the register tile of the number `tile`.
 
-    The last tiles may ask for some rows again.
+    Where the shares are not even the last tiles ask for some rows again.
     """
-    output.declares.add("declare i64 @llvm.umin.i64(i64, i64)")
     found = []
     for p, (start, rows, nbytes) in enumerate(asks.parts):
         share, at = -(-rows // tiles), f"%{name}.{p}"
         found += [
             f"  {at}.growth.p = getelementptr i64, ptr %asked, i64 {asks.words + p}",
             f"  {at}.growth = load i64, ptr {at}.growth.p, align {_WORD}",
-            f"  {at}.first = mul i64 {tile}, {share}",
+            f"  {at}.own = mul i64 {tile}, {share}",
+        ]
+        first = f"{at}.own"
+        if rows % tiles:
+            output.declares.add("declare i64 @llvm.umin.i64(i64, i64)")
+            first = f"{at}.in"
+            found.append(f"  {first} = call i64 @llvm.umin.i64(i64 {at}.own, i64 {rows - share})")
+        found += [
+            f"  {at}.word = add i64 {first}, {start}",
+            f"  {at}.p = getelementptr i64, ptr %asked, i64 {at}.word",
         ]
         for e in range(share):
             row = f"{at}.{e}"
             found += [
-                f"  {row}.any = add i64 {at}.first, {e}",
-                f"  {row}.in = call i64 @llvm.umin.i64(i64 {row}.any, i64 {rows - 1})",
-                f"  {row}.word = add i64 {row}.in, {start}",
-                f"  {row}.p = getelementptr ptr, ptr %asked, i64 {row}.word",
+                f"  {row}.p = getelementptr i64, ptr {at}.p, i64 {e}",
                 f"  {row}.now = load ptr, ptr {row}.p, align {_WORD}",
                 f"  {row} = getelementptr i8, ptr {row}.now, i64 {at}.growth",
             ]
