@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
 
 DEFAULT_ARCHS = ("sm_80", "sm_90", "sm_100", "sm_120")
+
+# A background job of a shell ignores Ctrl-C, and so would the processes that tests send it to.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
