@@ -83,6 +83,13 @@ def works() -> Iterator[Work]:
     for m in (1, 16, 4096):
         yield Work("short weights", "bf16", m, 4096, 4096, turned=True, y="i8")
     yield Work("f32", "f32", 4096, 4096, 4096, fast=False)
+    # Shapes that no row of the table is near to.
+    for m, n, k in (
+        (5120, 5120, 5120), (4096, 11008, 4096), (128, 4096, 4096), (384, 4096, 4096),
+        (2048, 512, 2048), (8192, 1024, 1024), (512, 512, 512), (1000, 1000, 1000),
+    ):  # fmt: skip
+        yield Work("other", "bf16", m, n, k, turned=True)
+    yield Work("other", "bf16", 4095, 4095, 4095)
 
 
 def candidates(work: Work) -> list[Config | None]:
@@ -93,8 +100,11 @@ def candidates(work: Work) -> list[Config | None]:
     if work.dtype == "f32" and not work.fast:
         return [None, *exact()]
     if work.y:
-        sides = ((128, 128, 64, 8), (128, 128, 64, 4), (128, 256, 64, 8), (128, 64, 64, 4))
-        return [None, *(Config("tiles", m, n, k, w, 3) for m, n, k, w in sides)]
+        sides = (
+            (128, 128, 64, 4, 3), (128, 128, 64, 4, 4), (128, 128, 64, 8, 3), (128, 64, 64, 4, 4),
+            (64, 128, 64, 4, 4), (128, 128, 128, 4, 2), (256, 64, 64, 4, 3), (128, 256, 64, 8, 3),
+        )  # fmt: skip
+        return [None, *(Config("tiles", m, n, k, w, s) for m, n, k, w, s in sides)]
     found: list[Config | None] = [None]
     if not work.fast:
         return [
@@ -149,7 +159,7 @@ def exact() -> list[Config]:
         Config("tiles", m, n, k, warps, stages)
         for m, n, k, warps in (
             (64, 64, 32, 4), (64, 64, 16, 4), (128, 64, 16, 4), (128, 128, 16, 8),
-            (128, 128, 8, 8), (128, 64, 32, 8), (128, 128, 16, 4), (64, 128, 16, 4),
+            (128, 128, 32, 8), (128, 64, 32, 8), (64, 128, 32, 8), (64, 128, 16, 4),
         )
         for stages in (2, 3)
     ]  # fmt: skip

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 _NEAR = log2(1.5)
 _OTHER_LAYOUT = 0.01  # how much farther a row of another layout is
+_ALIKE = {"f16": "bf16", "f8e5m2": "f8e4m3"}  # dtypes that take the rows of another
 _SHARED_BYTES = 231000  # of a block on sm_90, less what barriers take
 
 
@@ -78,18 +79,28 @@ def by_rule(problem: Problem) -> Config:
     if own.m <= 64 or own.n <= 64:
         return _thin(own)
     deep = {"f32": 32, "f16": 64, "bf16": 64}.get(own.x, 128)
-    many = own.batch * -(-own.m // 128) * -(-own.n // 256)
-    if not own.described:
-        wide = own.x != "f32" and many >= own.processors and own.x == own.y
-        found = Config("tiles", 128, 256 if wide else 128, deep, 8, 3)
-        return _filled(own, found)
+    if own.x != own.y:
+        return _filled(own, Config("tiles", 128, 128, 64, 4, 3))
     # Sums that are kept twice need more registers.
     twice = own.x.startswith("f8") and not own.relaxed
-    if many >= own.processors * 3 // 4 and not twice:
-        return Config("persistent", 128, 256, deep, 8, 4, split=2)
-    if own.batch * -(-own.m // 128) * -(-own.n // 128) >= own.processors * 3 // 4:
-        return Config("persistent", 128, 128, deep, 8, 4)
-    return _filled(own, Config("tiles", 64, 128, deep, 4, 4 if deep < 128 else 3))
+    wasted = -(-own.n // 256) * 256 > 1.25 * own.n
+    if _tiles(own, 128, 256) * 4 >= own.processors * 3 and not twice and not wasted:
+        if own.described:
+            return Config("persistent", 128, 256, deep, 8, 4, split=2)
+        return Config("tiles", 128, 256 if own.x != "f32" else 128, deep, 8, 3)
+    if not own.described:
+        return _filled(own, Config("tiles", 128, 128, deep, 8, 3))
+    if _tiles(own, 128, 128) * 4 >= own.processors * 3 and not twice:
+        # Two programs on a multiprocessor hide each other's ends.
+        return Config("persistent", 128, 128, deep, 4, 3, split=2, programs=2 * own.processors)
+    if _tiles(own, 64, 128) * 2 >= own.processors:
+        programs = 2 * own.processors if twice else 0
+        return Config("persistent", 64, 128, deep, 4, 3 if twice else 6, programs=programs)
+    return _filled(own, Config("tiles", 128, 128, deep, 4, 4 if deep < 128 else 3))
+
+
+def _tiles(own: Problem, m: int, n: int) -> int:
+    return own.batch * -(-own.m // m) * -(-own.n // n)
 
 
 def _fitting(own: Problem, found: Config) -> Config:
@@ -109,18 +120,17 @@ def _fitting(own: Problem, found: Config) -> Config:
 
 def _thin(own: Problem) -> Config:
     """Few rows or columns: what counts is how much of the other matrix is on its way at once."""
-    size = {"f32": 4, "bf16": 2, "f16": 2}.get(own.y, 1)
     thin, wide = (own.m, own.n) if own.m <= own.n else (own.n, own.m)
     side = 16 if thin <= 16 else 32 if thin <= 32 else 64
     long = 64 if wide >= 64 * own.processors or side > 16 else 32
-    deep = (512 if long == 32 else 256) // size
+    deep = 128 if own.x == "f32" else 256 if long == 32 else 128
     m, n = (side, long) if own.m <= own.n else (long, side)
-    return _filled(own, Config("tiles", m, n, deep, 4, 4))
+    return _filled(own, Config("tiles", m, n, deep, *((2, 5) if long == 32 else (4, 4))))
 
 
 def _filled(own: Problem, found: Config) -> Config:
     """`found`, or with its steps in shares where its tiles leave most of the device idle."""
-    tiles = own.batch * -(-own.m // found.m) * -(-own.n // found.n)
+    tiles = _tiles(own, found.m, found.n)
     steps = -(-own.k // found.k)
     room = 2 * own.processors if found.m * found.n <= 64 * 64 else own.processors
     if tiles * 2 > room or steps < 8:
@@ -148,11 +158,12 @@ def table(arch: str) -> tuple[tuple[Problem, Config], ...]:
 def _nearest(own: Problem) -> Config | None:
     best, found = _NEAR, None
     for row, config in table(own.arch):
-        if own[3:6] != row[3:6] or own.relaxed != row.relaxed:
+        alike = [_ALIKE.get(kind, kind) for kind in own[4:6]] == [row.x, row.y]
+        if not alike or own.relaxed != row.relaxed:
             continue
         if config.kind == "persistent" and not own.described:
             continue
-        pairs = zip(own[:3], row[:3], strict=True)
+        pairs = zip(own[:4], row[:4], strict=True)
         far = max(abs(log2(max(a, 1) / b)) for a, b in pairs)
         far += 0.0 if own[6:8] == row[6:8] else _OTHER_LAYOUT
         if far < best:

@@ -165,6 +165,11 @@ def sums(
     y_ptrs = y_ptr + (depth[:, None] * stride_yk + cols.to(i64)[None, :] * stride_yn)
     x: Any
     y: Any
+    # A widened operand lies in registers, which tensor cores of sm_90 take for the first one alone.
+    is_half = tl.elem(x_ptr) == f16 or tl.elem(x_ptr) == bf16
+    SWAPPED = is_half and tl.elem(x_ptr) != tl.elem(y_ptr) and acc.shape[0] >= 64
+    if SWAPPED:
+        acc = tl.trans(acc)
     x_zero = 0 if tl.elem(x_ptr) == i8 else 0.0
     y_zero = 0 if tl.elem(y_ptr) == i8 else 0.0
     for start in range(first, last, BLOCK_K):
@@ -176,17 +181,20 @@ def sums(
             y = tl.load(y_ptrs, mask=ks[:, None] < last - start, other=y_zero)
         if x.dtype != y.dtype and x.dtype != f8e4m3 and x.dtype != f8e5m2:
             y = y.to(x.dtype)  # weights of fewer bits than what they multiply
-        acc = tl.dot(
-            x,
-            y,
-            acc,
-            input_precision=PRECISION,
-            max_num_imprecise_acc=IMPRECISE,
-            out_dtype=acc.dtype,
-        )
+        if SWAPPED:
+            acc = tl.dot(tl.trans(y), tl.trans(x), acc, input_precision=PRECISION)
+        else:
+            acc = tl.dot(
+                x,
+                y,
+                acc,
+                input_precision=PRECISION,
+                max_num_imprecise_acc=IMPRECISE,
+                out_dtype=acc.dtype,
+            )
         x_ptrs += BLOCK_K * stride_xk
         y_ptrs += BLOCK_K * stride_yk
-    return acc
+    return tl.trans(acc) if SWAPPED else acc
 
 
 @kernel(dtypes=DTYPES, do_not_specialize=("stride_s", "stride_t"))
