@@ -19,7 +19,10 @@ from doc_pages import ROOT
 
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
 CHECKED = {"py", "sh", "toml", *doc_pages.OUTPUTS}
-COMMANDS = doc_pages.OWN_COMMANDS | {"cd", "git", "ls", "nox", "pip", "python", ".ci/run"}
+# Pages whose `python` blocks need a GPU; tests marked `gpu` run them.
+ON_A_GPU = {"docs/on-a-gpu.md"}
+NVIDIA = {"compute-sanitizer", "ncu", "ncu-ui", "nsys"}
+COMMANDS = doc_pages.OWN_COMMANDS | {"cd", "git", "ls", "nox", "pip", "python", ".ci/run"} | NVIDIA
 
 
 def name(page: Path) -> str:
@@ -32,7 +35,8 @@ RUN = [page for page in PAGES if any(doc_pages.is_run(block) for block in doc_pa
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_every_block_names_a_language_that_is_checked(page: Path) -> None:
     found = doc_pages.blocks(page)
-    assert [block.line for block in found if block.language not in CHECKED] == []
+    checked = CHECKED | ({"python"} if name(page) in ON_A_GPU else set())
+    assert [block.line for block in found if block.language not in checked] == []
     assert "```" not in doc_pages.FENCE.sub("", page.read_text(encoding="utf-8"))
 
 
