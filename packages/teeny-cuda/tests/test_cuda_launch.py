@@ -376,6 +376,8 @@ def test_a_blocking_launch_names_the_kernel_that_faulted(
     assert "launch of `vector_add` over 1 x 1 x 1" in text
     assert f"its arguments: x_ptr = {args[0].pointer:#x}, " in text
     assert "n = 4" in text
+    assert "earlier" not in text
+    assert "TEENY_LAUNCH_BLOCKING" not in text
 
 
 def test_a_fault_names_the_launches_since_the_gpu_was_waited_for(

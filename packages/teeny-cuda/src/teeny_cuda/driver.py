@@ -172,8 +172,13 @@ class Driver:
             raise self.failure(name, number)
         return value
 
-    def failure(self, name: str, number: int, **fields: object) -> TeenyError:
-        """The coded error of a result other than success; `fields` fill the code's message."""
+    def failure(
+        self, name: str, number: int, *, is_known: bool = False, **fields: object
+    ) -> TeenyError:
+        """The coded error of a result other than success; `fields` fill the code's message.
+
+        `is_known`: which launch failed is known, since it was waited for.
+        """
         symbol, sentence = self._describe(number)
         row = FAILURES.get(number) or Failure(
             E1099, sentence, "see the documentation of the CUDA driver"
@@ -193,14 +198,15 @@ class Driver:
         error = row.code.error(**{**values, **fields}).help(row.help)
         if row.code is not E1099:
             error.note(f"the driver's answer to `{name}` is {symbol} ({number})")
-        if number in STICKY:
+        if number in STICKY and not is_known:
             error.note("the kernel may be an earlier one: launches return before they have run")
             for context in self.contexts.values():
                 launches = context.suspects.text()
                 if launches:
                     error.note(launches)
-            error.note("CUDA answers nothing more in this process")
             error.help("run again with TEENY_LAUNCH_BLOCKING=1 to see which launch it is")
+        if number in STICKY:
+            error.note("CUDA answers nothing more in this process")
         return error
 
     def _describe(self, number: int) -> tuple[str, str]:

@@ -84,7 +84,7 @@ def launch(
             with InOrder(context):
                 number, _ = context.driver.attempt("cuStreamSynchronize", handle)
             if number:
-                failure = context.driver.failure("cuLaunchKernel", number)
+                failure = context.driver.failure("cuLaunchKernel", number, is_known=True)
                 raise described(failure, program, sizes, values)
 
 

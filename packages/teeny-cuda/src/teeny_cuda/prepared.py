@@ -222,8 +222,13 @@ class Prepared:
                 .note(f"`{metadata.kernel}` was bound to it: {', '.join(gone)}")
                 .help("keep the buffers of a prepared launch, or give it others with `replace`")
             )
-        failure = program.device.context.driver.failure(
-            "cuLaunchKernel", number, kernel=metadata.kernel, device=program.device.name
+        device = program.device
+        failure = device.context.driver.failure(
+            "cuLaunchKernel",
+            number,
+            is_known=device.blocking,
+            kernel=metadata.kernel,
+            device=device.name,
         )
         raise described(failure, program, self.sizes, self._values)
 
