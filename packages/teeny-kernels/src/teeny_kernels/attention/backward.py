@@ -15,6 +15,7 @@ import teeny_triton as tl
 from teeny_kernels.attention.parts import (
     LOG2E,
     block,
+    finite,
     held,
     kept,
     offset,
@@ -81,7 +82,7 @@ def attention_backward_q(
     at_log = offset(batch, head, start_q, stride_lb, stride_lh, 1) + rows
     tl.store(delta_ptr + at_log, delta.to(tl.elem(delta_ptr)), mask=rows < SQ)
     lse = widen(tl.load(lse_ptr + at_log, mask=rows < SQ, other=0.0))
-    base = tl.where(lse == -float("inf"), 0.0, lse) * LOG2E
+    base = finite(lse) * LOG2E
     slope: Any = 0.0
     if slope_ptr is not None:
         slope = tl.load(slope_ptr + batch.to(i64) * stride_sb + head)
@@ -106,7 +107,7 @@ def attention_backward_q(
             p = tl.exp2(tl.fma(s, number(unit, s), -base[:, None]))
             dp = product(grad, tl.trans(v), tl.zeros_like(s))
             if DROPOUT:
-                keep = kept(seed, place, rows, start, threshold, BLOCK_N, False)
+                keep = kept(seed, place, rows, start, threshold, BLOCK_N)
                 dp = tl.where(keep, dp * number(rescale, dp), 0.0)
             d = p * (dp - delta[:, None]) * passed
             dq = product(d.to(k.dtype), k, dq)
@@ -170,7 +171,7 @@ def attention_backward_kv(
             at_log = offset(batch, head, start_q, stride_lb, stride_lh, 1) + rows
             lse = widen(tl.load(lse_ptr + at_log, mask=rows < SQ, other=0.0))
             delta = widen(tl.load(delta_ptr + at_log, mask=rows < SQ, other=0.0))
-            base = tl.where(lse == -float("inf"), 0.0, lse) * LOG2E
+            base = finite(lse) * LOG2E
             if slope_ptr is not None:
                 slope = tl.load(slope_ptr + batch.to(i64) * stride_sb + head)
             s, passed = scores(
@@ -181,7 +182,7 @@ def attention_backward_kv(
             dp = product(v, tl.trans(grad), tl.zeros_like(s))
             used = p
             if DROPOUT:
-                keep = kept(seed, batch * heads + head, rows, first, threshold, BLOCK_N, True)
+                keep = tl.trans(kept(seed, batch * heads + head, rows, first, threshold, BLOCK_N))
                 dp = tl.where(keep, dp * number(rescale, dp), 0.0)
                 used = tl.where(keep, p * number(rescale, p), 0.0)
             dv = product(used.to(grad.dtype), grad, dv)
@@ -217,6 +218,6 @@ def attention_backward_sink(
             rows = start + tl.arange(0, BLOCK)
             lse = widen(tl.load(lse_ptr + at + rows, mask=rows < length, other=float("inf")))
             delta = widen(tl.load(delta_ptr + at + rows, mask=rows < length, other=0.0))
-            base = tl.where(lse == -float("inf"), 0.0, lse)
+            base = finite(lse)
             total += tl.exp(number(sink, base) - base) * delta
     tl.store(dsink_ptr + head, -tl.sum(total).to(tl.elem(dsink_ptr)))

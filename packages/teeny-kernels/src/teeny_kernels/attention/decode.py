@@ -16,7 +16,7 @@ from teeny_kernels.attention.parts import (
     LN2_HIGH,
     LN2_LOW,
     LOG2E,
-    largest,
+    finite,
     offset,
     product,
     scores,
@@ -80,9 +80,9 @@ def attention_decode(
     split, block = pid % splits, pid // splits % blocks
     place = pid // splits // blocks
     batch, shared = place // (heads // group), place % (heads // group)
-    SK: Any = longest
+    used: Any = longest
     if lengths_ptr is not None:
-        SK = tl.load(lengths_ptr + batch)
+        used = tl.load(lengths_ptr + batch)
     lanes = block * BLOCK_M + tl.arange(0, BLOCK_M)
     head, rows = shared * group + lanes // SQ, lanes % SQ
     real = lanes < group * SQ
@@ -99,26 +99,26 @@ def attention_decode(
     top = total - float("inf")
     in_log2 = number(unit, total)
     low, _full, _whole, _before, sunk, steps = walk_columns(
-        0, SQ, SK, left, right, sinks, SQ, BLOCK_N, 1
+        0, SQ, used, left, right, sinks, SQ, BLOCK_N, 1
     )
     share = tl.cdiv(steps, splits)
     for step in range(split * share, smallest(steps, split * share + share)):
         start = tl.where(step < sunk, step * BLOCK_N, low + (step - sunk) * BLOCK_N)
         cols = start + tl.arange(0, BLOCK_N)
-        page, inner = places(pages_ptr, batch, cols, SK, stride_pages, page_size)
+        page, inner = places(pages_ptr, batch, cols, used, stride_pages, page_size)
         base = k_ptr + shared.to(i64) * stride_kh
-        k = gathered(base, page, inner, ds, cols < SK, stride_kb, stride_kn, DQ, FULL)
+        k = gathered(base, page, inner, ds, cols < used, stride_kb, stride_kn, DQ, FULL)
         s, _ = scores(
-            q, tl.trans(k), rows[:, None], cols[None, :], SQ, SK, left, right, sinks, scale, cap,
+            q, tl.trans(k), rows[:, None], cols[None, :], SQ, used, left, right, sinks, scale, cap,
             slope, True, PLAIN, CAP, slope_ptr is not None,
         )  # fmt: skip
-        higher = largest(top, tl.max(s, axis=1) * in_log2)
-        shift = tl.where(higher == -float("inf"), 0.0, higher)
+        higher = tl.maximum(top, tl.max(s, axis=1) * in_log2)
+        shift = finite(higher)
         p = tl.exp2(tl.fma(s, in_log2, -shift[:, None]))
         shrink = tl.exp2(top - shift)
         total = total * shrink + tl.sum(p, axis=1)
         base = v_ptr + shared.to(i64) * stride_vh
-        v = gathered(base, page, inner, dvs, cols < SK, stride_vb, stride_vn, DV, FULL)
+        v = gathered(base, page, inner, dvs, cols < used, stride_vb, stride_vn, DV, FULL)
         acc = product(p.to(v.dtype), v, acc * shrink[:, None])
         top = higher
     found = acc / tl.where(total == 0.0, 1.0, total)[:, None]
@@ -141,15 +141,15 @@ def attention_combine(
     dvs = tl.arange(0, BLOCK_DV)
     at = parts.to(i64) * total_rows + row
     lses = widen(tl.load(part_lse_ptr + at, mask=parts < splits, other=-float("inf")))
-    top = tl.max(lses, axis=0)
-    sink: Any = 0.0
+    top = tl.max(lses, axis=0, keep_dims=True)
+    sink = number(0.0, lses)
     if sink_ptr is not None:
-        sink = tl.load(sink_ptr + row // SQ % heads)
-        sink = number(sink, lses) * LOG2E
-        top = largest(top, sink)
-    shift = tl.where(top == -float("inf"), 0.0, top)
+        own: Any = tl.load(sink_ptr + row // SQ % heads)
+        sink = number(own, lses) * LOG2E
+        top = tl.maximum(top, sink)
+    shift = finite(top)
     weights = tl.exp2(lses - shift)
-    total = tl.sum(weights, axis=0)
+    total = tl.sum(weights, axis=0, keep_dims=True)
     if sink_ptr is not None:
         total += tl.exp2(sink - shift)
     mask = (parts < splits)[:, None] & (dvs < DV)[None, :]
@@ -158,5 +158,5 @@ def attention_combine(
     found = tl.sum(part * weights[:, None], axis=0) / tl.where(total == 0.0, 1.0, total)
     lse = tl.fma(top, LN2_HIGH, tl.fma(top, LN2_LOW, tl.log(total)))
     lse = tl.where(top == -float("inf"), top, lse)
-    tl.store(lse_ptr + row, lse.to(tl.elem(lse_ptr)))
+    tl.store(lse_ptr + row + tl.arange(0, 1), lse.to(tl.elem(lse_ptr)))
     tl.store(out_ptr + row * DV + dvs, found.to(tl.elem(out_ptr)), mask=dvs < DV)

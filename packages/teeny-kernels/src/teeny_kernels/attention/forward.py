@@ -17,6 +17,7 @@ from teeny_kernels.attention.parts import (
     LN2_LOW,
     LOG2E,
     block,
+    finite,
     held,
     kept,
     offset,
@@ -97,12 +98,12 @@ def attention_forward(
                 cap, slope, MASKED, PLAIN, CAP, slope_ptr is not None,
             )  # fmt: skip
             higher = tl.maximum(largest, tl.max(s, axis=1) * in_log2)
-            base = tl.where(higher == -float("inf"), 0.0, higher)
+            base = finite(higher)
             p = tl.exp2(tl.fma(s, in_log2, -base[:, None]))
             shrink = tl.exp2(largest - base)
             total = total * shrink + tl.sum(p, axis=1)
             if DROPOUT:
-                p = tl.where(kept(seed, place, rows, start, threshold, BLOCK_N, False), p, 0.0)
+                p = tl.where(kept(seed, place, rows, start, threshold, BLOCK_N), p, 0.0)
             v = tile(
                 v_tiles, v_base, batch, shared, start, dvs, stride_vn, SK, DV, BLOCK_N, MASKED, FULL
             )

@@ -13,7 +13,7 @@ from typing import Any
 import teeny_triton as tl
 from teeny_kernels.numerics import number, widen
 from teeny_macros import device
-from teeny_triton import i32, i64, u32
+from teeny_triton import R1, R2, Tensor, bf16, f32, i1, i32, i64, u32
 
 LOG2E = 1.4426950408889634
 # ln 2 in two parts: the first has the bits of f32, so that products with it lose little there.
@@ -22,17 +22,27 @@ LN2_LOW = -1.904654299957768e-09
 
 
 @device
-def smallest(x: Any, y: Any) -> Any:
+def smallest(x: i32, y: i32 | int) -> i32:
     """The smaller of two whole numbers."""
-    found: Any = tl.minimum(x, y)
-    return found
+    return tl.minimum(x, y)
 
 
 @device
-def largest(x: Any, y: Any) -> Any:
+def largest(x: i32, y: i32 | int) -> i32:
     """The larger of two whole numbers."""
-    found: Any = tl.maximum(x, y)
-    return found
+    return tl.maximum(x, y)
+
+
+@device
+def distance(x: Tensor[i32, R2]) -> Tensor[i32, R2]:
+    """How far apart columns are, whichever comes first."""
+    return tl.abs(x)
+
+
+@device
+def finite(x: Tensor[f32, R1]) -> Tensor[f32, R1]:
+    """0 in place of -inf: what is taken from exponents of rows that saw nothing."""
+    return tl.where(x == -float("inf"), 0.0, x)
 
 
 @device
@@ -73,19 +83,18 @@ def tile(
 
 
 @device
-def held(x: Any, ds: Any) -> Any:
+def held(x: Tensor[bf16, R2], ds: Tensor[i32, R1]) -> Any:
     """`x` in the registers of the threads that multiply it, and not in shared memory.
 
     The compiler keeps there what a product gave: here that with the identity, which is exact. A row
     with an infinity becomes NaN, as its probabilities would.
     """
     identity = (ds[:, None] == ds[None, :]).to(x.dtype)
-    found: Any = tl.dot(x, identity)
-    return found.to(x.dtype)
+    return tl.dot(x, identity).to(x.dtype)
 
 
 @device
-def product(x: Any, y: Any, acc: Any) -> Any:
+def product(x: Tensor[bf16, R2], y: Tensor[bf16, R2], acc: Tensor[f32, R2]) -> Tensor[f32, R2]:
     """The matrix x y + acc, in the dtype of `acc`; f32 is not rounded to tf32."""
     return tl.dot(x, y, acc, input_precision="ieee", out_dtype=acc.dtype)
 
@@ -100,7 +109,7 @@ def offset(batch: Any, head: Any, row: Any, stride_b: Any, stride_h: Any, stride
 def scores(
     x: Any, y: Any, rows: Any, cols: Any, SQ: Any, SK: Any, left: Any, right: Any, sinks: Any,
     scale: Any, cap: Any, slope: Any, MASKED: Any, PLAIN: Any, CAP: Any, ALIBI: Any,
-) -> Any:  # fmt: skip
+) -> tuple[Tensor[f32, R2], Any]:  # fmt: skip
     """Scores of the rows of x against the columns of y, and what of a gradient a soft cap lets by.
 
     `rows` and `cols` broadcast to their shape. PLAIN scores stay products: their scale is in the
@@ -115,9 +124,9 @@ def scores(
         curved = tl.math.tanh(s / number(cap, s))
         passed = 1.0 - curved * curved
         s = curved * number(cap, s)
-    far = cols - rows - (SK - SQ)
+    far: Any = cols - rows - (SK - SQ)
     if ALIBI:
-        s = s - tl.abs(far).to(s.dtype) * number(slope, s)
+        s = s - distance(far).to(s.dtype) * number(slope, s)
     if MASKED:
         seen = (far <= right) & ((far >= -left) | (cols < sinks))
         s = tl.where(seen & (rows < SQ) & (cols < SK), s, -float("inf"))
@@ -160,8 +169,8 @@ def edges(low: Any, high: Any, full_low: Any, full_high: Any, SIDE: Any, PHASES:
     all blocks are masked.
     """
     high = largest(high, low)
-    last = tl.cdiv(high, SIDE) * SIDE
-    full = smallest(tl.cdiv(largest(full_low, low), SIDE) * SIDE, last)
+    last = (high + SIDE - 1) // SIDE * SIDE
+    full = smallest((largest(full_low, low) + SIDE - 1) // SIDE * SIDE, last)
     if PHASES == 1:
         full = last
     end = largest(smallest(full_high, high) // SIDE * SIDE, full)
@@ -185,26 +194,15 @@ def start_of(
 
 @device
 def kept(
-    seed: Any, head: Any, rows: Any, start: Any, threshold: Any, COLUMNS: Any, TURNED: Any
-) -> Any:
-    """Which probabilities dropout keeps: random bits that are not below `threshold`.
+    seed: i64 | int, head: i32, rows: Tensor[i32, R1], start: i32, threshold: Any, COLUMNS: Any
+) -> Tensor[i1, R2]:
+    """Which probabilities of a block dropout keeps: random bits that are not below `threshold`.
 
     Philox 4x32-10 with the key `seed` and the counter (n // 4, m, head, 0) gives the bits of four
     columns of a row, so that they depend on neither blocks nor kernels.
     """
     quads = start // 4 + tl.arange(0, COLUMNS // 4)
-    if TURNED:
-        c0 = quads[:, None] + rows[None, :] * 0
-        c1 = rows[None, :] + quads[:, None] * 0
-    else:
-        c0 = quads[None, :] + rows[:, None] * 0
-        c1 = rows[:, None] + quads[None, :] * 0
-    words: Any = tl.philox(seed, c0, c1, c0 * 0 + head.to(i32), c0 * 0)
-    even: Any = tl.join(words[0], words[2])
-    odd: Any = tl.join(words[1], words[3])
-    bits: Any = tl.join(even, odd)
-    if TURNED:
-        bits = bits.permute((0, 2, 3, 1)).reshape(COLUMNS, rows.shape[0])
-    else:
-        bits = bits.reshape(rows.shape[0], COLUMNS)
-    return bits >= threshold.to(u32)
+    zero = rows[:, None] * 0 + quads[None, :] * 0
+    b0, b1, b2, b3 = tl.philox(seed, zero + quads[None, :], zero + rows[:, None], zero + head, zero)
+    bits = tl.join(tl.join(b0, b2), tl.join(b1, b3))
+    return tl.reshape(bits, (rows.shape[0], COLUMNS)) >= threshold.to(u32)
