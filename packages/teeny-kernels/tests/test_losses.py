@@ -184,3 +184,27 @@ def test_a_variance_below_eps_is_eps() -> None:
     np.testing.assert_allclose(found, 0.5 * (np.log(0.5) + 2), rtol=1e-6)
     with pytest.raises(KernelError, match="E1204"):
         k.gaussian_nll_loss(x, y, var, eps=0.0)
+
+
+def test_logits_of_a_linear_layer_are_never_held_all_at_once() -> None:
+    from teeny_kernels.loss import linear_classes
+
+    shapes: list[tuple[int, ...]] = []
+    made = linear_classes.empty
+
+    def empty(like: Any, shape: Any, dtype: Any = None) -> Any:
+        shapes.append(tuple(shape))
+        return made(like, shape, dtype)
+
+    rng = np.random.default_rng(3)
+    x, weight = rng.standard_normal((256, 8)), rng.standard_normal((100, 8))
+    target = rng.integers(0, 100, 256)
+    patch = pytest.MonkeyPatch()
+    patch.setattr(linear_classes, "empty", empty)
+    try:
+        loss = k.linear_cross_entropy(x, weight, target)
+        k.linear_cross_entropy_backward(np.ones(()), x, weight, target)
+    finally:
+        patch.undo()
+    assert max(np.prod(shape) for shape in shapes) <= 32 * 100
+    np.testing.assert_allclose(loss, k.cross_entropy(x @ weight.T, target))

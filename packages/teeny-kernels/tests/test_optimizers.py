@@ -198,3 +198,33 @@ def test_muons_step_is_near_that_of_torch_optim_in_bf16(shape: Any, torch: Any) 
 def test_muon_refuses_what_does_not_fit(shape: Any, options: dict[str, Any], code: str) -> None:
     with pytest.raises(KernelError, match=code):
         teeny_kernels.muon_step(*(np.ones(shape) for _ in range(3)), **options)
+
+
+def test_adam_with_eight_bits_follows_adam() -> None:
+    rng = np.random.default_rng(10)
+    exact = rng.standard_normal(1000).astype(np.float32)
+    short = exact.copy()
+    state = [np.zeros(1000, np.float32) for _ in range(2)]
+    codes: list[Any] = [
+        np.zeros(1000, np.int8), np.zeros(4, np.float32),
+        np.zeros(1000, np.uint8), np.zeros(4, np.float32),
+    ]  # fmt: skip
+    size = 10.0 ** rng.uniform(-4, 0, 1000)
+    for step in range(1, 21):
+        grad = (size * rng.standard_normal(1000)).astype(np.float32)
+        teeny_kernels.adam_step(exact, grad, *state, step=step, lr=0.01)
+        teeny_kernels.adam_8bit_step(short, grad, *codes, step=step, lr=0.01)
+    # Of 20 steps of 0.01 at most: the way is the same to a tenth.
+    assert np.abs(short - exact).max() < 0.1
+    assert np.abs(short - exact).mean() < 0.005
+
+
+@pytest.mark.parametrize(("place", "code"), [(1, "E1202"), (2, "E1203"), (3, "E1202")])
+def test_a_state_of_eight_bits_that_does_not_fit_is_refused(place: int, code: str) -> None:
+    arrays: list[Any] = [
+        np.ones(300, np.float32), np.ones(300, np.float32), np.zeros(300, np.int8),
+        np.zeros(2, np.float32), np.zeros(300, np.uint8), np.zeros(2, np.float32),
+    ]  # fmt: skip
+    arrays[place] = arrays[place][:1] if code == "E1202" else arrays[place].astype(np.uint8)
+    with pytest.raises(KernelError, match=code):
+        teeny_kernels.adam_8bit_step(*arrays, step=1)

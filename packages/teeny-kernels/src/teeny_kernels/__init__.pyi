@@ -8,6 +8,7 @@ from teeny_kernels.elementwise.hyperbolic import acosh as acosh
 from teeny_kernels.elementwise.hyperbolic import acosh_backward as acosh_backward
 from teeny_kernels.optimizer.squares import adadelta_step as adadelta_step
 from teeny_kernels.optimizer.squares import adagrad_step as adagrad_step
+from teeny_kernels.optimizer.quantized import adam_8bit_step as adam_8bit_step
 from teeny_kernels.optimizer.moments import adam_step as adam_step
 from teeny_kernels.optimizer.moments import adamax_step as adamax_step
 from teeny_kernels.optimizer.moments import adamw_step as adamw_step
@@ -164,6 +165,8 @@ from teeny_kernels.products.linear import linear as linear
 from teeny_kernels.products.linear import linear_activation as linear_activation
 from teeny_kernels.products.linear import linear_activation_backward as linear_activation_backward
 from teeny_kernels.products.linear import linear_backward as linear_backward
+from teeny_kernels.loss.linear_classes import linear_cross_entropy as linear_cross_entropy
+from teeny_kernels.loss.linear_classes import linear_cross_entropy_backward as linear_cross_entropy_backward
 from teeny_kernels.optimizer.descent import lion_step as lion_step
 from teeny_kernels.elementwise.powers import log as log
 from teeny_kernels.elementwise.powers import log_backward as log_backward
@@ -337,6 +340,7 @@ __all__ = [
     "acosh_backward",
     "adadelta_step",
     "adagrad_step",
+    "adam_8bit_step",
     "adam_step",
     "adamax_step",
     "adamw_step",
@@ -493,6 +497,8 @@ __all__ = [
     "linear_activation",
     "linear_activation_backward",
     "linear_backward",
+    "linear_cross_entropy",
+    "linear_cross_entropy_backward",
     "lion_step",
     "log",
     "log_backward",

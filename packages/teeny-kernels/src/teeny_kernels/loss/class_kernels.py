@@ -21,6 +21,7 @@ from teeny_triton import R1, Axis, Const, Float, Ptr, Tensor, bf16, f16, f32, f6
 
 D = TypeVar("D", bound=Float)
 C = TypeVar("C", bound=Float)
+E = TypeVar("E", bound=Float)
 
 DTYPES = (f32, f16, bf16, f64)
 
@@ -65,8 +66,8 @@ def weights_of(
 
 @kernel(dtypes=DTYPES)
 def cross_entropy_backward_kernel(
-    dx_ptr: Ptr[D],
-    grad_ptr: Ptr[D],
+    dx_ptr: Ptr[E],
+    grad_ptr: Ptr[E] | None,
     weights_ptr: Ptr[C] | None,
     x_ptr: Ptr[D],
     target_ptr: Ptr[i64],
@@ -84,7 +85,9 @@ def cross_entropy_backward_kernel(
     counts = target != ignore_index
     inside = (target >= 0) & (target < n_cols)
     top, total = row_statistics(row_ptr, n_cols, BLOCK_SIZE)
-    scale = number_at(grad_ptr + (row if ROWS else row * 0), counts, 0.0, top)
+    scale = tl.where(counts, number(1.0, top), number(0.0, top))
+    if grad_ptr is not None:
+        scale = number_at(grad_ptr + (row if ROWS else row * 0), counts, 0.0, top)
     if weights_ptr is not None:
         scale = scale / number_at(weights_ptr, counts, 1.0, top)
     weight = top * 0.0 + 1.0

@@ -9,28 +9,30 @@ class_kernels.py. Computed in f32, f64 for f64, and rounded once.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from typing import TypeVar
 
-from teeny_kernels.arrays import ITEMSIZES, Operand, empty, operand, same_place
-from teeny_kernels.codes import E1202, E1204
-from teeny_kernels.layout import Output, contiguous, copy, require_dtype
-from teeny_kernels.loss import reduction as reductions
+from teeny_kernels.arrays import ITEMSIZES, Operand, empty
+from teeny_kernels.layout import Output, contiguous, copy
 from teeny_kernels.loss.class_kernels import (
     cross_entropy_backward_kernel,
     cross_entropy_forward_kernel,
     likelihood_backward_kernel,
     likelihood_forward_kernel,
-    row_shares,
+)
+from teeny_kernels.loss.class_run import (
+    ROW_BLOCK,
+    check_smoothing,
+    class_call,
+    class_gradient,
+    reduced_losses,
+    weight_sum,
 )
 from teeny_kernels.loss.class_specs import specs_of
 from teeny_kernels.rows import as_rows, block_of, from_rows, warps_of
-from teeny_kernels.spec import FLOATS
 
 A = TypeVar("A")
 
-INTEGERS = ("i64", "i32", "i16", "i8", "u8")
 WIDEST = 4096  # elements of a row that a program reads at a time
-ROW_BLOCK = 512
 
 
 def cross_entropy(
@@ -53,8 +55,8 @@ def cross_entropy(
     Raises:
         KernelError: E1202 when a shape does not fit, E1203, E1204, E1206, E1207.
     """
-    _check_smoothing("cross_entropy", label_smoothing)
-    call = _call("cross_entropy", x, target, weight, ignore_index, reduction)
+    check_smoothing("cross_entropy", label_smoothing)
+    call = class_call("cross_entropy", x, target, weight, ignore_index, reduction)
 
     def launch(losses: Operand) -> None:
         rows = as_rows(call.operation, call.x, call.axis)
@@ -72,7 +74,7 @@ def cross_entropy(
             BLOCK_SIZE=block,
         )
 
-    return _reduced(call, launch, out)
+    return reduced_losses(call, launch, out)
 
 
 def cross_entropy_backward(
@@ -91,9 +93,9 @@ def cross_entropy_backward(
     It is w[t] (softmax(x) - onehot(t)) without smoothing, 0 where the target is ignored.
     """
     operation = "cross_entropy_backward"
-    _check_smoothing(operation, label_smoothing)
-    call = _call(operation, x, target, weight, ignore_index, reduction)
-    upstream = _gradient(call, grad)
+    check_smoothing(operation, label_smoothing)
+    call = class_call(operation, x, target, weight, ignore_index, reduction)
+    upstream = class_gradient(call, grad)
     rows = as_rows(operation, call.x, call.axis)
     result = Output(operation, call.x, call.x.shape, out=out)
     direct = rows.order[-1] == call.x.ndim - 1
@@ -104,7 +106,7 @@ def cross_entropy_backward(
         cross_entropy_backward_kernel.options(num_warps=warps)[rows.rows](
             flat.array,
             upstream.array,
-            _weight_sum(call),
+            weight_sum(call),
             rows.array.array,
             call.target.array,
             call.weights,
@@ -133,7 +135,7 @@ def nll_loss(
 
     Arguments, shapes and errors are those of `cross_entropy`.
     """
-    call = _call("nll_loss", x, target, weight, ignore_index, reduction)
+    call = class_call("nll_loss", x, target, weight, ignore_index, reduction)
 
     def launch(losses: Operand) -> None:
         ready = contiguous(call.operation, call.x)
@@ -149,7 +151,7 @@ def nll_loss(
             BLOCK_SIZE=ROW_BLOCK,
         )
 
-    return _reduced(call, launch, out)
+    return reduced_losses(call, launch, out)
 
 
 def nll_loss_backward(
@@ -164,14 +166,14 @@ def nll_loss_backward(
 ) -> A:
     """The gradient by x, of its shape: -w[t] at the target, 0 elsewhere and where ignored."""
     operation = "nll_loss_backward"
-    call = _call(operation, x, target, weight, ignore_index, reduction)
-    upstream = _gradient(call, grad)
+    call = class_call(operation, x, target, weight, ignore_index, reduction)
+    upstream = class_gradient(call, grad)
     result = Output(operation, call.x, call.x.shape, out=out)
     if call.x.size:
         likelihood_backward_kernel[-(-call.x.size // 1024)](
             result.operand.array,
             upstream.array,
-            _weight_sum(call),
+            weight_sum(call),
             call.target.array,
             call.weights,
             call.x.size,
@@ -182,121 +184,6 @@ def nll_loss_backward(
             BLOCK_SIZE=1024,
         )
     return result.finish()
-
-
-class _Call(NamedTuple):
-    """A checked call; `inner` counts the elements between two classes of a row."""
-
-    operation: str
-    x: Operand
-    target: Operand
-    weight: Operand | None
-    ignore_index: int
-    reduction: str
-    axis: int
-    columns: int
-    inner: int
-
-    @property
-    def weights(self) -> Any:
-        return None if self.weight is None else self.weight.array
-
-
-def _call(
-    operation: str, x: Any, target: Any, weight: Any, ignore_index: int, reduction: str
-) -> _Call:
-    reductions.checked_reduction(operation, reduction)
-    source, classes = operand("x", x), operand("target", target)
-    given = [("x", source), ("target", classes)]
-    weights = None
-    if weight is not None:
-        weights = operand("weight", weight)
-        given.append(("weight", weights))
-    same_place(operation, given)
-    require_dtype(operation, "x", source, FLOATS)
-    require_dtype(operation, "target", classes, INTEGERS)
-    axis = 1 if source.ndim > 1 else 0
-    wanted = source.shape[:axis] + source.shape[axis + 1 :]
-    if not source.ndim or classes.shape != wanted or not source.shape[axis]:
-        what = f"`x` {source.shape}, `target` {classes.shape}"
-        raise E1202.error(operation=operation, what=what).help(
-            "`x` is (C,), (N, C) or (N, C, ...), and `target` has no axis C"
-        )
-    columns = source.shape[axis]
-    if weights is not None:
-        require_dtype(operation, "weight", weights, (source.dtype,))
-        if weights.shape != (columns,):
-            what = f"`weight` {weights.shape}, and there are {columns} classes"
-            raise E1202.error(operation=operation, what=what).help("give one number for each class")
-        weights = contiguous(operation, weights)
-    inner = 1
-    for side in source.shape[axis + 1 :]:
-        inner *= side
-    ready = contiguous(operation, classes, "i64")
-    return _Call(
-        operation, source, ready, weights, ignore_index, reduction, axis, columns, max(1, inner)
-    )
-
-
-def _reduced(call: _Call, launch: Any, out: Any) -> Any:
-    """The losses that `launch` stores for each target, reduced as the call says."""
-    rows = call.target.size
-    if call.reduction == "none":
-        result = Output(call.operation, call.x, call.target.shape, out=out)
-        if rows:
-            launch(result.operand)
-        return result.finish()
-    result = Output(call.operation, call.x, (), out=out)
-    losses = reductions.shares(call.x, rows)
-    if rows:
-        launch(losses)
-    loss_shares, weight_shares = _shares(call, losses)
-    weights = weight_shares if call.reduction == "mean" else None
-    reductions.divide(result.operand, loss_shares, weights)
-    return result.finish()
-
-
-def _shares(call: _Call, losses: Operand | None) -> tuple[Operand, Operand]:
-    rows = call.target.size
-    programs = min(reductions.PROGRAMS, -(-rows // ROW_BLOCK))
-    loss_shares, weight_shares = (reductions.shares(call.x, programs) for _ in range(2))
-    if rows:
-        row_shares[programs](
-            loss_shares.array,
-            weight_shares.array,
-            None if losses is None else losses.array,
-            call.target.array,
-            call.weights,
-            rows,
-            call.columns,
-            call.ignore_index,
-            BLOCK_SIZE=ROW_BLOCK,
-        )
-    return loss_shares, weight_shares
-
-
-def _weight_sum(call: _Call) -> Any:
-    """The sum of the weights of all targets, for the gradient of a mean; else None."""
-    if call.reduction != "mean":
-        return None
-    total = empty(call.x, (), reductions.computed(call.x))
-    reductions.divide(total, _shares(call, None)[1], None)
-    return total.array
-
-
-def _gradient(call: _Call, grad: Any) -> Operand:
-    upstream = operand("grad", grad)
-    same_place(call.operation, [("x", call.x), ("grad", upstream)])
-    shape = call.target.shape if call.reduction == "none" else ()
-    reductions.checked_gradient(call.operation, upstream, call.x, shape)
-    return contiguous(call.operation, upstream)
-
-
-def _check_smoothing(operation: str, smoothing: float) -> None:
-    if not 0.0 <= smoothing <= 1.0:
-        raise E1204.error(operation=operation, name="label_smoothing", found=smoothing).help(
-            "it lies within 0 and 1"
-        )
 
 
 SPECS = specs_of(cross_entropy, cross_entropy_backward, nll_loss, nll_loss_backward)
