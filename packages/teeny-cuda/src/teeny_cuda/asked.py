@@ -64,7 +64,7 @@ def _jax(array: Any) -> Address:
     kind = getattr(getattr(array, "aval", None), "dtype", None)
     if where is not device or kind is not dtype:
         return read
-    placed = type(array._sharding)  # noqa: SLF001 - as above
+    placed: type[Any] = type(array._sharding)  # noqa: SLF001 - as above
 
     def read_inside(array: Any) -> int | None:
         sharding = array._sharding  # noqa: SLF001 - as above

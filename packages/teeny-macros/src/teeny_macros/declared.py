@@ -13,7 +13,7 @@ from teeny_macros.codes import E0027, E0030, E1034, E1035, E1036, E1037
 from teeny_macros.signature import CONST, POINTER, UNTYPED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from teeny_macros.capture import Captured
     from teeny_macros.protocol import ArrayInfo
@@ -39,15 +39,13 @@ class Declared:
         self.alignment: dict[str, int] = _mapping(
             "alignment",
             options,
-            lambda value: type(value) is int and value > 0 and not value & (value - 1),
+            _is_power_of_two,
             'give powers of two by parameters: `alignment={"x_ptr": 64}`',
         )
         self.strides: dict[str, tuple[Any, ...]] = _mapping(
             "strides",
             options,
-            lambda value: (
-                isinstance(value, tuple) and all(type(part) in (int, str) for part in value)
-            ),
+            _are_strides,
             _STRIDES_HELP,
         )
 
@@ -153,10 +151,22 @@ def _names(option: str, options: Mapping[str, Any]) -> frozenset[str]:
     return found
 
 
-def _mapping(option: str, options: Mapping[str, Any], fits: Any, remedy: str) -> dict[str, Any]:
+def _mapping(
+    option: str, options: Mapping[str, Any], fits: Callable[[Any], bool], remedy: str
+) -> dict[str, Any]:
     given: Any = options.get(option, {})
+    rows: Any = given
     if not isinstance(given, dict) or not all(
-        isinstance(name, str) and fits(value) for name, value in given.items()
+        isinstance(name, str) and fits(value) for name, value in rows.items()
     ):
         raise E0030.error(option=option, value=f"{given!r}").help(remedy)
-    return dict(given)
+    return dict(rows)
+
+
+def _is_power_of_two(value: Any) -> bool:
+    return type(value) is int and value > 0 and not value & (value - 1)
+
+
+def _are_strides(value: Any) -> bool:
+    parts: Any = value
+    return isinstance(value, tuple) and all(type(part) in (int, str) for part in parts)

@@ -123,7 +123,8 @@ def describe(array: Any) -> ArrayInfo | None:
 
 def layout(array: Any) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """The shape of an array and its strides in elements; None when its device does not tell."""
-    known = _provider_of_type.get(type(array))
+    kind: type[Any] = type(array)  # pyright: ignore[reportUnknownVariableType]
+    known = _provider_of_type.get(kind)
     found = getattr(known, "layout", None)
     return None if found is None else found(array)
 
