@@ -144,6 +144,12 @@ def backward_works(spec: KernelSpec, case: Case, inputs: list[Any]) -> Any:
     return works
 
 
+def write(path: Path, copy: float, rows: list[dict[str, Any]]) -> None:
+    """What `docs/_gen.py` makes the table of speeds from, when it lies in docs/data."""
+    about = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "copy": copy}
+    path.write_text(json.dumps(about | {"rows": rows}, indent=1), encoding="utf-8")
+
+
 def compile_warm() -> None:
     """Compile in a process that stays: a cold one takes most of the time of a row."""
 
@@ -183,7 +189,7 @@ def main() -> None:
                 for part, works in parts.items():
                     rows.append(row(bench, copy, spec, case, dtype, part, works))
                 if options.json:  # at once: a run that is stopped has measured something
-                    options.json.write_text(json.dumps({"copy": copy, "rows": rows}, indent=1))
+                    write(options.json, copy, rows)
                 del inputs, parts
                 torch.cuda.empty_cache()
     ratios = [own["ratio"] for own in rows if own["ratio"]]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from teeny_kernels.registry import specs
 from teeny_kernels.spec import FLOATS, KernelSpec
 
 PAGE = "kernel-library.md"
+SPEEDS = Path(__file__).parent / "data" / "kernel_speeds.json"
 
 _HEAD = """\
 Operations of `teeny_kernels` take NumPy arrays on the CPU, and torch, CuPy and JAX arrays and this
@@ -79,10 +82,58 @@ def kernel_library(note: str) -> str:
         ]
         lines += [_row(spec) for spec in sorted(members, key=lambda own: own.name)]
         lines.append("")
+    lines += _checks()
+    lines += _speeds()
     lines += ["## Functions\n"]
     for spec in sorted(specs().values(), key=lambda own: own.name):
         lines += _function(spec.function)
     return "\n".join(lines)
+
+
+def _checks() -> list[str]:
+    """Which operation goes through which check on which target."""
+    heads = (
+        "operation", "cases x dtypes", "result: CPU, GPU", "gradients: CPU, GPU",
+        "differences: CPU", "PyTorch: CPU", "strides: CPU", "second run: CPU, GPU", "accesses: CPU",
+    )  # fmt: skip
+    lines = ["## Checks by operation\n", "| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
+    for spec in sorted(specs().values(), key=lambda own: own.name):
+        gradient = "yes" if spec.backward and spec.backward_reference else "–"
+        cells = (
+            f"`{spec.name}`", f"{len(spec.cases)} x {len(spec.dtypes)}", "yes", gradient,
+            "yes" if spec.backward else "–", "yes" if spec.torch else "–", "yes",
+            "yes" if spec.exact is True else f"{spec.exact}", "yes",
+        )  # fmt: skip
+        lines.append("| " + " | ".join(cells) + " |")
+    return [*lines, ""]
+
+
+def _speeds() -> list[str]:
+    """What `benchmarks/bench_kernels.py` measured, from the file that it wrote."""
+    if not SPEEDS.is_file():
+        return []
+    found = json.loads(SPEEDS.read_text(encoding="utf-8"))
+    lines = [
+        "## Speed\n",
+        f"On an {found['gpu']}, beside PyTorch {found['torch']}, by `benchmarks/bench_kernels.py`:",
+        "medians of CUDA graphs, the L2 cache flushed before each. A copy of 512 MiB moves",
+        f"{found['copy'] / 1e12:.2f} TB/s there. `of PyTorch` is our time over the least of",
+        "PyTorch's (eager; autograd for gradients, which no graph captures): below 1 is quicker.\n",
+        "| operation | dtype | inputs | µs | TB/s or TFLOP/s | of the copy | of PyTorch |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in sorted(found["rows"], key=lambda own: (own["name"], own["part"] != "forward")):
+        name = row["name"] + ("" if row["part"] == "forward" else "_backward")
+        speed = share = ""
+        if row["part"] == "forward" and row["flops"] > 100 * row["bytes"]:
+            speed = f"{row['flops'] / row['ours'] / 1e6:.0f} TFLOP/s"
+        elif row["part"] == "forward" and row["bytes"]:
+            rate = row["bytes"] / row["ours"] * 1e6
+            speed, share = f"{rate / 1e12:.2f} TB/s", f"{rate / found['copy']:.2f}"
+        ratio = f"{row['ratio']:.2f}" if row["ratio"] else ""
+        cells = (f"`{name}`", row["dtype"], row["case"], f"{row['ours']:.1f}", speed, share, ratio)
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return [*lines, ""]
 
 
 def _row(spec: KernelSpec) -> str:
