@@ -66,6 +66,7 @@ TESTED = [
     LOADS + "s = x << d\ntl.store(x_ptr + o, tl.where(s == 0, 0, x // s))",
 ]
 PLAIN = [
+    "tl.store(x_ptr + o, ((o < n).to(f16) > 0.5).to(i32))",
     "tl.store(x_ptr + o, tl.program_id(0) // n)",
     "tl.store(x_ptr + (o % n), o, mask=o < n)",
     LOADS + "tl.store(x_ptr + o, tl.where(x == 0, 0, x // d))",

@@ -58,7 +58,7 @@ SM_90 = {
 
 # Below so much work (floating-point operations) the host takes longer to describe tiles to the
 # hardware than the GPU wins by it.
-DESCRIBED_WORK = 3e11
+DESCRIBED_WORK = 2.4e11
 
 
 def depth_of(depth: int) -> int:

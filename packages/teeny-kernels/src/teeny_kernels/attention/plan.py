@@ -60,6 +60,14 @@ class Plan(NamedTuple):
         q = self.arrays[0]
         return (q.shape[1], q.shape[0]) if self.packed else q.shape[:3]
 
+    def work(self) -> int:
+        """About how many floating-point operations the forward is."""
+        sides, left, right = self.sides, self.numbers["left"], self.numbers["right"]
+        columns = min(sides.sk, left + right + 1)
+        if right == 0 and columns == sides.sk:
+            columns = max(sides.sk - sides.sq // 2, sides.sk // 2)
+        return 2 * sides.batch * sides.heads * sides.sq * columns * (sides.dq + sides.dv)
+
     def strides_of_logarithms(self) -> tuple[int, int]:
         """Of batch and head."""
         *_, heads, rows = self.shape_of_logarithms()

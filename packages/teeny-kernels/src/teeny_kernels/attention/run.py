@@ -137,8 +137,7 @@ def _of_sink(plan: Plan, sink: Operand, logs: Any, delta: Operand) -> Any:
 def _described(plan: Plan, rows: Sequence[Rows], side: int) -> list[Any]:
     first, sides = plan.arrays[0], plan.sides
     depths = sides.dq, sides.dv
-    work = 2 * sides.batch * sides.heads * sides.sq * sides.sk * sum(depths)
-    if plan.packed or work < DESCRIBED_WORK:
+    if plan.packed or plan.work() < DESCRIBED_WORK:
         return [None, None]
     found = [
         described(own, first.device, first.dtype, side, depth_of(depth))

@@ -135,6 +135,8 @@ def _shifted(b: Builder, op: Operation) -> Value | None:
 
 def _clamped(b: Builder, value: Value, kind: str) -> Value:
     """LLVM joins casts by way of f16 where its bits hold the number, though its range may not."""
+    if arrays.element_name(value.type) == "i1":
+        return value
     given = _held(value, kind)
     assert isinstance(given.dtype, DType)
     if given.dtype.bits < 32:
