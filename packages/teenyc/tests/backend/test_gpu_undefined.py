@@ -102,7 +102,8 @@ def test_shifts_stop_at_the_width(dtype: str, width: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("dtype", "guards"), [("i32", 2), ("i64", 2), ("u32", 1), ("u64", 1), ("i16", 0), ("u8", 0)]
+    ("dtype", "guards"),
+    [("i32", 2), ("i64", 2), ("u32", 1), ("u64", 1), ("i16", 0), ("u8", 0), ("i1", 0)],
 )
 def test_integers_that_f16_may_not_hold_are_kept_from_it(dtype: str, guards: int) -> None:
     body = "tl.store(y_ptr + o, tl.load(x_ptr + o).to(f16))"

@@ -99,10 +99,10 @@ def _root(value: Value) -> Value:
 
 
 def _held(value: Value, kind: str) -> RuntimeValue:
+    """A value with the signedness of `kind`; what is no integer, and i1, have none."""
     name = arrays.element_name(value.type)
-    return RuntimeValue(
-        value, DTYPES[name if name == "f32" else kind + name[1:]], shape_of(value.type)
-    )
+    dtype = DTYPES[kind + name[1:] if name[0] == "i" and name != "i1" else name]
+    return RuntimeValue(value, dtype, shape_of(value.type))
 
 
 def _do(b: Builder, name: str, **given: Any) -> RuntimeValue:
