@@ -481,19 +481,23 @@ def test_references_are_given_back(fake: FakeDriver, device: Device, compiler: C
 
     _warm(call)
     objects = [x, y, out, n, grid, x._launch_kind, None]
-    call()
-    device.synchronize()
-    fake.launches.clear()
-    gc.collect()
-    before = [sys.getrefcount(value) for value in objects]
-    for _ in range(1000):
+    # Of three rounds the best, since other code may come to hold None; a leak shows in each.
+    drifts = []
+    for _ in range(3):
         call()
-        vector_add[grid](x, y, out, n, BLOCK_SIZE=32)
-    device.synchronize()
-    fake.launches.clear()
-    gc.collect()
-    after = [sys.getrefcount(value) for value in objects]
-    assert all(abs(a - b) < 100 for a, b in zip(after, before, strict=True)), str((before, after))
+        device.synchronize()
+        fake.launches.clear()
+        gc.collect()
+        before = [sys.getrefcount(value) for value in objects]
+        for _ in range(1000):
+            call()
+            vector_add[grid](x, y, out, n, BLOCK_SIZE=32)
+        device.synchronize()
+        fake.launches.clear()
+        gc.collect()
+        after = [sys.getrefcount(value) for value in objects]
+        drifts.append([abs(a - b) for a, b in zip(after, before, strict=True)])
+    assert all(min(column) < 100 for column in zip(*drifts, strict=True)), str(drifts)
 
 
 def test_many_threads_launch_at_the_same_time(

@@ -161,13 +161,24 @@ class Home:
         if self.fast is None or not isinstance(grid, (int, tuple)):
             return
         launch = self.fast.over(grid, partial(self.slow, grid))
-        if launch is None:
-            return
+        if launch is not None:
+            self._keep(over, grid, launch)
+
+    def over_any(self, over: dict[Any, Any] | None, grid: Any) -> Callable[..., Any]:
+        """The short launch over a grid that is a function; nothing is kept for its like alone."""
+        assert self.fast is not None
+        if over is not None:
+            from teeny_macros.kernel import ANY_GRID
+
+            self._keep(over, ANY_GRID, self.fast.launch)
+        return partial(self.fast.launch, grid)
+
+    def _keep(self, over: dict[Any, Any], key: Any, launch: Callable[..., Any]) -> None:
         if not any(known is over for known in self._overs):
             self._overs.append(over)
         if len(over) >= _GRIDS:
             over.clear()
-        over[grid] = launch
+        over[key] = launch
 
 
 def _same(value: Any) -> Any:
@@ -208,8 +219,10 @@ def _describe(
             return None
         arguments.append(argument)
 
+    name, meta = site.name, found.meta
+
     def grid_of(grid: Any) -> tuple[int, int, int]:
-        return evaluate_grid(site.name, grid, found.meta)
+        return evaluate_grid(name, grid, meta)
 
     return HotCall(
         found.program.loaded,

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, cast, overload
 
 from teeny_macros.capture import RESERVED, SourceFunction, capture
@@ -37,6 +38,8 @@ P = ParamSpec("P")
 Fn = TypeVar("Fn", bound="Callable[..., Any]")
 
 DEFAULT_OPTIONS = LaunchOptions()
+# Among short launchers, by their grids, the key of the one that takes any grid as an argument.
+ANY_GRID = object()
 
 
 class DeviceFunction(SourceFunction):
@@ -187,10 +190,15 @@ class Kernel(SourceFunction, Generic[P]):
 
         An int, up to three ints, or a function of the compile-time values.
         """
+        over = self._over
         try:
-            found: Callable[P, None] | None = self._over.get(grid)
+            found: Callable[P, None] | None = over.get(grid)
         except TypeError:  # a list
             found = None
+        if found is None and callable(grid):
+            short = over.get(ANY_GRID)
+            if short is not None:
+                return partial(short, grid)
         return found or self.site().launcher(grid, self._options, over=self._over)
 
     def on(self, grid: Grid, *, stream: Any = None, device: Any = None) -> Callable[P, None]:

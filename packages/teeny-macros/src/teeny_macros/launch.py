@@ -7,7 +7,6 @@ depend on the combination alone run once, checks of values run every time.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from teeny_macros import binding, devices, env
@@ -174,7 +173,7 @@ class LaunchSite:
         if home is None:
             home = self.settle(key, options, stream, device)
         if home.fast is not None and stream is None and not isinstance(grid, (int, tuple)):
-            return partial(home.fast.launch, grid)  # a function: nothing is kept for its like
+            return home.over_any(over if callable(grid) else None, grid)
         return Launcher(home, grid, over, stream)
 
     def settle(self, key: Any, options: LaunchOptions, stream: Any, device: Any) -> Home:
