@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from teeny_kernels.convolution import run
 from teeny_kernels.convolution.cases import CONV_BENCHMARKS, CONV_CASES, SUM_OF_PRODUCTS, make
 from teeny_kernels.convolution.geometry import convolution
-from teeny_kernels.convolution.kernels import convolve, convolve_direct
 from teeny_kernels.convolution.reference import (
     conv_gradients,
     conv_reference,
@@ -24,7 +23,6 @@ from teeny_kernels.convolution.reference import (
     size_of,
     torch_function,
 )
-from teeny_kernels.convolution.weight_kernels import convolve_weight, convolve_weight_direct
 from teeny_kernels.spec import KernelSpec
 
 if TYPE_CHECKING:
@@ -191,7 +189,7 @@ def _spec(axes: int, function: Any, backward: Any) -> KernelSpec:
         name=name,
         family="convolution",
         function=function,
-        kernels=(convolve_direct, convolve, convolve_weight_direct, convolve_weight),
+        kernels=run.KERNELS,
         backward=gradient_calls(backward),
         differentiable=(0, 1, 2),
         formula="out[n, o, p] = bias[o] + sum over c, k of "

@@ -287,7 +287,7 @@ def convolve_direct(
                 w_at = w_row + ((k_0 * window_1 + k_1) * window_2 + k_2) * w_tap
                 for _c in range(inner):
                     x = widen(tl.load(x_ptr + at, mask=there, other=0.0))
-                    acc += x * widen(tl.load(w_ptr + w_at, mask=mask, other=0.0))
+                    acc += x * widen(tl.load(w_ptr + w_at))
                     at = at + x_stride_c
                     w_at = w_at + w_channel
     acc = finished(acc, channel, mask, bias_ptr, mean_ptr, var_ptr, gamma_ptr, beta_ptr, eps, SILU)

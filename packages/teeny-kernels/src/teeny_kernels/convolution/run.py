@@ -30,6 +30,15 @@ PACK_BLOCK = 1024
 # A share of the sum over results has at least so many terms, in so many programs at most.
 LEAST_SHARE = 256
 PROGRAMS = 264
+# What a convolution and its gradients launch, from plain to fast, and what lays out for them.
+KERNELS = (
+    convolve_direct,
+    convolve,
+    convolve_weight_direct,
+    convolve_weight,
+    pack_weight,
+    lay_channels_last,
+)
 ALGORITHMS = ("auto", "direct", "tiled", "gemm")
 
 
@@ -234,13 +243,10 @@ def laid(how: Geometry, x: Operand, channels: int) -> Operand:
 
 
 def worth_laying(how: Geometry, x: Operand, channels: int) -> bool:
-    """Whether a copy with channels side by side pays: on a GPU, for many products of each element.
-
-    Elements of f32 are loaded four bytes at a time as they lie, which is enough.
-    """
+    """Whether a copy with channels side by side pays: for many products of each element."""
     many = how.taps * min(how.inner, how.outer) >= 128
-    narrow = x.dtype in ("f16", "bf16")
-    return x.device != "cpu" and narrow and channels % 32 == 0 and many and x.size >= 2**16
+    least = 2**12 if x.device == "cpu" else 2**16
+    return channels > 0 and channels % 32 == 0 and many and x.size >= least
 
 
 def channel_sums(operation: str, grad: Operand, axes: int) -> Any:

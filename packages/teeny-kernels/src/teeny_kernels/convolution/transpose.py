@@ -20,7 +20,6 @@ from teeny_kernels.convolution.cases import (
     make,
 )
 from teeny_kernels.convolution.geometry import transposed
-from teeny_kernels.convolution.kernels import convolve, convolve_direct
 from teeny_kernels.convolution.reference import (
     gradient_calls,
     gradients_of,
@@ -30,7 +29,6 @@ from teeny_kernels.convolution.reference import (
     transpose_gradients,
     transpose_reference,
 )
-from teeny_kernels.convolution.weight_kernels import convolve_weight, convolve_weight_direct
 from teeny_kernels.spec import KernelSpec
 
 if TYPE_CHECKING:
@@ -208,7 +206,7 @@ def _spec(axes: int, function: Any, backward: Any) -> KernelSpec:
         name=name,
         family="convolution",
         function=function,
-        kernels=(convolve_direct, convolve, convolve_weight_direct, convolve_weight),
+        kernels=run.KERNELS,
         backward=gradient_calls(backward),
         differentiable=(0, 1, 2),
         formula="out[n, o, p stride - padding + k dilation] += x[n, c, p] weight[c, o, k]",
