@@ -278,8 +278,7 @@ def weight_tiles(rows: int, columns: int, terms: int, x: Operand) -> Tiles:
     """The tile of a gradient by a weight, of `rows` channels of the result and `terms` of a sum."""
     if x.device != "cpu" and x.dtype in ("f16", "bf16") and rows * columns * terms >= 2**30:
         return Tiles(64 if rows <= 64 else 128, 128, 64, 8, 3)
-    m, n = (16 if own <= 16 else 64 for own in (rows, columns))
-    return Tiles(m, n, 32, 4, 2 if x.dtype == "f64" else 3)
+    return Tiles(16 if rows <= 16 else 64, 64, 32, 4, 2 if x.dtype == "f64" else 3)
 
 
 def precision(x: Operand, allow_tf32: bool) -> str:
