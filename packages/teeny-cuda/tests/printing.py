@@ -42,7 +42,7 @@ def turns(device: Any, launch: Any, out: Any) -> None:
         ("to_host", None, out.to_host),
         ("copy_from", None, lambda: out.copy_from([0])),
     )
-    for number, (name, on, wait) in enumerate(waits):
+    for number, (name, on, wait) in enumerate(waits, 21):
         print(f"python {number} before {name}")
         launch(number, on)
         wait()

@@ -26,7 +26,7 @@ def _lines(*arguments: str) -> list[str]:
 
 def _check(lines: list[str]) -> None:
     numbers = [re.findall(r"\d+", line)[-1] for line in lines if "python" not in line]
-    assert numbers[:5] == ["0", "1", "2", "3", "4"]
+    assert numbers[:5] == ["21", "22", "23", "24", "25"]
     kinds = ["python" if "python" in line else "kernel" for line in lines]
     assert kinds[:15] == ["python", "kernel", "python"] * 5, lines
     assert re.search(r"\b99\b", lines[15]), "what nobody waited for comes at the end"

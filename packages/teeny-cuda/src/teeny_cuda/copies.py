@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from teeny_cuda.codes import E1070
 from teeny_cuda.dtypes import host_dtype
 from teeny_cuda.host import host_array
+from teeny_cuda.printing import InOrder
 from teeny_cuda.stream import order, stream_handle
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def copy_out(buffer: Buffer, out: Any, stream: Any, *, wait: bool) -> Any:
         ).help("give a writable row-major array of the same shape and item size")
     if not buffer.nbytes:
         return out
-    with context.bound():
+    with context.bound(), InOrder(context):  # a copy to pageable memory waits by itself
         driver = context.driver
         start, size = buffer.pointer, buffer.itemsize
         length, offsets = buffer.layout.runs()
