@@ -118,6 +118,12 @@ def forward_works(spec: KernelSpec, case: Case, inputs: list[Any], compiled: boo
             torch._dynamo.reset()  # noqa: SLF001 - else the shapes of the last row stay
             fast = torch.compile(lambda *own: reference(torch, *own, **case.options), dynamic=False)
             works["compile"] = lambda: fast(*inputs)
+    if spec.name == "matmul":
+        from triton_products import matmul_work
+
+        twin = matmul_work(*inputs)
+        if twin is not None:
+            works["triton"] = twin
     for name, peer in spec.peers.items():
         works[name] = partial(peer, torch, *inputs, **case.options)
     return works

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any, NamedTuple
 
 from teeny_kernels.arrays import ITEMSIZES, Operand, empty, row_major
@@ -47,6 +46,8 @@ class Epilogue(NamedTuple):
 
 PLAIN = Epilogue()
 KERNELS = (matmul_kernel, matmul_shares, matmul_join, matmul_persistent)
+# Dtypes whose products may be less precise and faster.
+_RELAXED = ("f32", "f8e4m3", "f8e5m2")
 # Products of 8-bit floats that are summed in fewer bits before the sum is added in f32.
 _IMPRECISE = 128
 # Elements of a tile that one program joins.
@@ -103,25 +104,37 @@ def product(
     `out` is contiguous. With `relaxed`, f32 is rounded to tf32 and sums of 8-bit floats are kept in
     fewer bits, where a GPU is faster so. `config` is chosen when it is not given.
     """
-    batch = broadcast_shape("matmul", x.shape[:-2], y.shape[:-2])
-    (m, k), n, count = x.shape[-2:], y.shape[-1], prod(batch)
-    if not count * m * n:
+    a, b = _matrices(x, y)
+    if not a.shape[0] * a.shape[1] * b.shape[2]:
         return
-    a, b = _as_one(*(batched(own, batch) for own in (x, y)))
-    is_short = x.dtype in ("f8e4m3", "f8e5m2")
-    relaxed = relaxed and (is_short or x.dtype == "f32")
+    relaxed = relaxed and x.dtype in _RELAXED
     if config is None:
         a, b = along_k(arch_of(out), a, b, relaxed=relaxed)
         config = choose(_problem(out, a, b, epilogue, relaxed=relaxed))
     precision = "tf32" if relaxed and x.dtype == "f32" else "ieee"
-    imprecise = min(_IMPRECISE, config.k) if is_short and not relaxed else None
+    is_precise = x.dtype in ("f8e4m3", "f8e5m2") and not relaxed
+    imprecise = min(_IMPRECISE, config.k) if is_precise else None
     launch = _Launch(out, a, b, epilogue, config, precision, imprecise)
     if config.kind == "persistent":
         _persistent(launch)
-    elif config.kind == "shares" and k > config.k:
+    elif config.kind == "shares" and a.shape[2] > config.k:
         _shares(launch)
     else:
         _tiles(launch)
+
+
+def chosen(
+    out: Operand, x: Operand, y: Operand, epilogue: Epilogue = PLAIN, *, relaxed: bool = False
+) -> Config:
+    """The configuration that `product` chooses for the same arguments."""
+    relaxed = relaxed and x.dtype in _RELAXED
+    a, b = along_k(arch_of(out), *_matrices(x, y), relaxed=relaxed)
+    return choose(_problem(out, a, b, epilogue, relaxed=relaxed))
+
+
+def _matrices(x: Operand, y: Operand) -> tuple[Operand, Operand]:
+    batch = broadcast_shape("matmul", x.shape[:-2], y.shape[:-2])
+    return _as_one(batched(x, batch), batched(y, batch))
 
 
 def _as_one(x: Operand, y: Operand) -> tuple[Operand, Operand]:
