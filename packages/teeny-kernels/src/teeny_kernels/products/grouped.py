@@ -214,7 +214,7 @@ SPEC = KernelSpec(
             (30, 12, 3, 20, "special"),
         )
     ),
-    tolerance=Tolerance(2, SUM_OF_PRODUCTS),
+    tolerance=Tolerance(3, SUM_OF_PRODUCTS),
     magnitude=lambda x, y, offs: _reference(np.abs(x), np.abs(y), offs),
     backward_magnitude=_gradient_sizes,
     cost=_cost,

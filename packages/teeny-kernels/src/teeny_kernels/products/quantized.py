@@ -20,7 +20,7 @@ from teeny_kernels.codes import E1202, E1204
 from teeny_kernels.elementwise.arithmetic import mul
 from teeny_kernels.layout import Output, contiguous, require_dtype, reshaped
 from teeny_kernels.products.blocks import BLOCK, matmul_blocks
-from teeny_kernels.products.run import KERNELS, Epilogue, product
+from teeny_kernels.products.run import KERNELS, PLAIN, Epilogue, product
 from teeny_kernels.products.shapes import flattened
 from teeny_kernels.products.views import turned
 from teeny_kernels.spec import FLOATS, Case, Cost, KernelSpec, Tolerance
@@ -28,6 +28,8 @@ from teeny_kernels.spec import FLOATS, Case, Cost, KernelSpec, Tolerance
 A = TypeVar("A")
 
 SHORT = ("f8e4m3", "f8e5m2", "i8")
+# Rows from which on weights are widened once, before the product.
+_MANY_ROWS = 256
 _RESULTS = ("bf16", "f16", "f32", "i32")
 
 
@@ -150,6 +152,7 @@ def quantized_linear(x: A, weight: Any, scale: Any, bias: A | None = None) -> A:
     result = Output("quantized_linear", source, (*source.shape[:-1], w.shape[0]))
     ready = None if b is None else contiguous("quantized_linear", b)
     flat = flattened("quantized_linear", source)
+    w = _widened("quantized_linear", w, flat)
     product(result.operand, flat, turned(w), Epilogue(columns=s, bias=ready))
     found: A = result.finish()
     return found
@@ -160,13 +163,23 @@ def quantized_linear_backward(grad: A, weight: Any, scale: Any) -> A:
     name = "quantized_linear_backward"
     upstream, w, s, _ = _layer(name, grad, weight, scale, None, forward=False)
     result = Output(name, upstream, (*upstream.shape[:-1], w.shape[1]))
-    if s.size == 1:
-        product(result.operand, flattened(name, upstream), w, Epilogue(rows=s))
-    else:
-        scaled = operand("grad", mul(grad, finish(contiguous(name, s, upstream.dtype))))
-        product(result.operand, flattened(name, scaled), w)
+    epilogue = Epilogue(rows=s)
+    if s.size != 1:
+        upstream = operand("grad", mul(grad, finish(contiguous(name, s, upstream.dtype))))
+        epilogue = PLAIN
+    flat = flattened(name, upstream)
+    product(result.operand, flat, _widened(name, w, flat), epilogue)
     found: A = result.finish()
     return found
+
+
+def _widened(operation: str, weight: Operand, x: Operand) -> Operand:
+    """The weight in the dtype of x where that costs less than to widen each tile of it often."""
+    if x.dtype == "f64":  # tensor cores take no f64 that was made of 8 bits
+        return contiguous(operation, contiguous(operation, weight, "f32"), "f64")
+    if x.device == "cpu" or x.shape[0] < _MANY_ROWS:
+        return weight
+    return contiguous(operation, weight, x.dtype)
 
 
 def _layer(
