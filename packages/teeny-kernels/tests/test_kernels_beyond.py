@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -62,7 +64,7 @@ def test_a_share_beyond_one_is_refused(p: float) -> None:
 
 
 def test_the_gradient_of_topk_goes_to_the_chosen_elements() -> None:
-    x = np.random.default_rng(3).standard_normal((4, 30, 3)).astype(np.float32)
+    x: Any = np.random.default_rng(3).standard_normal((4, 30, 3)).astype(np.float32)
     values, places = tk.topk(x, 5, axis=1)
     np.testing.assert_array_equal(values, np.take_along_axis(x, places, 1))
     grad = np.random.default_rng(4).standard_normal(values.shape).astype(np.float32)
@@ -114,3 +116,32 @@ def test_a_word_that_comes_often_is_summed_over_many_chunks() -> None:
     np.add.at(wanted, index, grad)
     found = tk.embedding_backward(grad, index, np.empty((9, 3)))
     np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.torch
+def test_both_results_of_add_rms_norm_are_in_pytorchs_graph() -> None:
+    import torch
+
+    from teeny_kernels import autograd
+
+    def double(*shape: int) -> torch.Tensor:
+        return torch.randn(*shape, dtype=torch.float64, requires_grad=True)
+
+    inputs = (double(3, 9), double(3, 9), double(9))
+    assert torch.autograd.gradcheck(lambda x, r, w: autograd.add_rms_norm(x, r, 9, w, 1e-5), inputs)
+
+
+@pytest.mark.torch
+def test_values_of_topk_and_rows_of_embedding_are_in_pytorchs_graph() -> None:
+    import torch
+
+    from teeny_kernels import autograd
+
+    x = torch.randn(4, 20, requires_grad=True)
+    autograd.topk(x, 3)[0].sum().backward()
+    wanted = torch.zeros(4, 20).scatter_(1, torch.topk(x, 3).indices, 1.0)
+    assert x.grad is not None
+    assert torch.equal(x.grad, wanted)
+    weight = torch.randn(5, 3, dtype=torch.float64, requires_grad=True)
+    index = torch.tensor([4, 0, 4])
+    assert torch.autograd.gradcheck(lambda w: autograd.embedding(index, w), (weight,))

@@ -41,25 +41,33 @@ class _Operation:
         else:
             self.gradients = spec.gradients or tuple(names[at] for at in spec.differentiable)
         results: list[str] = []
+        incoming: list[str] = []
         self.taken: list[str] = []
-        for parameter in [*inspect.signature(self.backward).parameters.values()][1:]:
-            if parameter.name in names and parameter.name != "out":
+        for parameter in inspect.signature(self.backward).parameters.values():
+            if parameter.name == "grad" or parameter.name.endswith("_grad"):
+                incoming.append(parameter.name)
+            elif parameter.name in names and parameter.name != "out":
                 self.taken.append(parameter.name)
             elif parameter.default is parameter.empty:  # it takes a result of the forward
                 results.append(parameter.name)
         self.results = tuple(results)
+        # The gradients of the first results that it takes; what comes behind them has none.
+        self.incoming = tuple(incoming)
 
     def run(self, given: Mapping[str, Any]) -> tuple[Any, ...]:
         """The results of the forward, one or several."""
         return _tupled(self.forward(**given))
 
     def run_backward(
-        self, gradient: Any, given: Mapping[str, Any], results: tuple[Any, ...]
+        self, gradients: tuple[Any, ...], given: Mapping[str, Any], results: tuple[Any, ...]
     ) -> dict[str, Any]:
         """The gradients by the names of the parameters that they belong to."""
         arguments = {name: given[name] for name in self.taken if name in given}
-        arguments.update(zip(self.results, results, strict=False))
-        found = _tupled(self.backward(gradient, **arguments))
+        arguments.update(zip(self.incoming, gradients, strict=False))
+        # The last results, where it does not take all.
+        first = len(results) - len(self.results)
+        arguments.update(zip(self.results, results[first:], strict=False))
+        found = _tupled(self.backward(**arguments))
         return dict(zip(self.gradients, found, strict=False))
 
 
@@ -76,15 +84,15 @@ def _forward(
     ctx.save_for_backward(*tensors, *found)
     ctx.operation, ctx.names, ctx.rest = operation, names, rest
     # What comes beside the first result (places, log-sum-exps) carries no gradient.
-    ctx.mark_non_differentiable(*found[1:])
+    ctx.mark_non_differentiable(*found[len(operation.incoming) :])
     first, *others = found
     return found if others else first
 
 
-def _backward(ctx: Any, gradient: Any, *_others: Any) -> Any:
+def _backward(ctx: Any, *gradients: Any) -> Any:
     saved, count = ctx.saved_tensors, len(ctx.names)
     given = {**ctx.rest, **dict(zip(ctx.names, saved[:count], strict=True))}
-    found = ctx.operation.run_backward(gradient, given, saved[count:])
+    found = ctx.operation.run_backward(gradients, given, saved[count:])
     pairs = zip(ctx.names, ctx.needs_input_grad[3:], strict=True)
     return None, None, None, *(found.get(name) if need else None for name, need in pairs)
 

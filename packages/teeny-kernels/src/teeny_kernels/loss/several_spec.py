@@ -165,7 +165,7 @@ def _soft_slopes(size: bool) -> Callable[..., Sequence[Any]]:
             s = 1 / (1 + np.exp(-x))
             other = 1 / (1 + np.exp(x))
         if size:
-            far = 1 + np.abs(x)
+            far = 1 + np.where(np.isfinite(x), np.abs(x), 0.0)
             return [np.abs(grad) * w * ((1 - t) * s + t * other) * far / x.shape[-1]]
         return [grad * w * ((1 - t) * s - t * other) / x.shape[-1]]
 

@@ -73,8 +73,8 @@ def add_rms_norm_backward(
     normalized_shape: int | Sequence[int],
     weight: A | None = None,
     eps: float | None = None,
-) -> tuple[A, A | None]:
-    """The gradient by `x`, which is that by `residual` too, and by weight (None without one).
+) -> tuple[A, A, A | None]:
+    """The gradients by `x` and `residual`, which are one array, and weight (None without one).
 
     `grad` is the gradient of the norm, `sum_grad` that of the sum (None for none), and `h` the sum
     that the forward gave.
@@ -86,7 +86,7 @@ def add_rms_norm_backward(
         with_bias=False,
         sum_grad=sum_grad,
     )
-    return dx, dw
+    return dx, dx, dw
 
 
 def _eps(dtype: str, eps: float | None) -> float:
@@ -122,7 +122,7 @@ def _magnitude(
 def _gradients(
     grads: Sequence[Any], arrays: Sequence[Any], outputs: Any, options: Mapping[str, Any]
 ) -> Sequence[Any]:
-    dx, dw = add_rms_norm_backward(
+    return add_rms_norm_backward(
         grads[0],
         grads[1],
         outputs[1],
@@ -130,7 +130,6 @@ def _gradients(
         arrays[2],
         options["eps"],
     )
-    return dx, dx, dw
 
 
 def _slopes(
@@ -183,6 +182,7 @@ SPEC = KernelSpec(
     ),
     backward=_gradients,
     differentiable=(0, 1, 2),
+    gradients=("x", "residual", "weight"),
     kernels=(add_norm_forward, row_norm_backward, column_sums),
     formula="h = x + residual;  y = h / sqrt(mean(h^2) + eps) w",
     source="Zhang, Sennrich 2019",
