@@ -9,8 +9,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import teeny_kernels as tk
 from teeny_kernels import testing
 from teeny_kernels.arrays import operand
+from teeny_kernels.codes import KernelError
 from teeny_kernels.products.choose import Config, Problem, choose, table
 from teeny_kernels.products.grouped_kernels import grouped_described
 from teeny_kernels.products.run import PLAIN, Epilogue, product
@@ -172,12 +174,69 @@ def test_groups_of_rows_are_found_through_descriptors(ends: list[int], y_turned:
     assert np.abs(out - wanted).max() < 1e-4
 
 
+F8 = ml_dtypes.float8_e4m3fn
+ONES = np.ones((4, 8), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        (lambda: tk.matmul(ONES, ONES), "E1202"),
+        (lambda: tk.matmul(ONES, ONES.T.astype(np.float64)), "E1203"),
+        (lambda: tk.matmul_backward(ONES, ONES, ONES.T), "E1202"),
+        (lambda: tk.bmm(ONES, ONES.T), "E1202"),
+        (lambda: tk.bmm(np.stack([ONES] * 2), ONES.T[None]), "E1202"),
+        (lambda: tk.addmm(np.ones((3, 4), np.float32), ONES, ONES.T), "E1202"),
+        (lambda: tk.linear(ONES, ONES.T), "E1202"),
+        (lambda: tk.linear(ONES, ONES, np.ones(5, np.float32)), "E1202"),
+        (lambda: tk.linear_activation(ONES, ONES, activation="tanh"), "E1204"),
+        (lambda: tk.scaled_matmul(ONES, ONES.T), "E1203"),
+        (lambda: tk.scaled_matmul(ONES.astype(F8), ONES.T.astype(np.int8)), "E1203"),
+        (lambda: tk.scaled_matmul(ONES.astype(F8), ONES.T.astype(F8), dtype="i32"), "E1204"),
+        (lambda: tk.scaled_matmul(ONES.astype(F8), ONES.T.astype(F8), ONES[0]), "E1202"),
+        (lambda: tk.quantized_linear(ONES, ONES, ONES[0, :1]), "E1203"),
+        (lambda: tk.quantized_linear(ONES, ONES.astype(np.int8), ONES[0]), "E1202"),
+        (lambda: tk.grouped_mm(ONES, ONES.T[None], np.array([4])), "E1203"),
+        (lambda: tk.grouped_mm(ONES, ONES.T[None], np.array([2, 4], np.int32)), "E1202"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(call: Any, code: str) -> None:
+    with pytest.raises(KernelError) as caught:
+        call()
+    assert caught.value.code == code
+
+
+def test_i8_without_factors_gives_the_sums_themselves() -> None:
+    x, y = (RNG.integers(-128, 128, own, dtype=np.int8) for own in ((33, 300), (300, 40)))
+    found = tk.scaled_matmul(x, y, dtype="i32")
+    assert np.array_equal(found, x.astype(np.int32) @ y.astype(np.int32))
+
+
+def test_addmm_with_beta_0_does_not_read_its_input() -> None:
+    x, y = normal(8, 16), normal(16, 4)
+    found = tk.addmm(np.full((8, 4), np.nan, np.float32), x, y, beta=0)
+    assert testing.same_bits(found, tk.matmul(x, y))
+
+
+@pytest.mark.gpu
+@pytest.mark.large
+@pytest.mark.parametrize("n", [35008, 35001])
+def test_a_result_of_more_than_2_to_the_31_elements_is_right(n: int) -> None:
+    import torch
+
+    x = torch.randn(65536, 32, device="cuda", dtype=torch.bfloat16)
+    y = torch.randn(32, n, device="cuda", dtype=torch.bfloat16)
+    found = tk.matmul(x, y)
+    assert found.numel() > 2**31
+    for rows in (slice(0, 64), slice(61300, 61400), slice(65472, 65536)):
+        exact = x[rows].double() @ y.double()
+        assert ((found[rows].double() - exact).abs() <= 2**-8 * exact.abs() + 1e-4).all()
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("y_turned", [False, True])
 def test_groups_of_rows_on_a_gpu(y_turned: bool) -> None:
     import torch
-
-    import teeny_kernels as tk
 
     rows, k, n, groups = 1500, 264, 520, 6
     x = torch.randn(rows, k, device="cuda", dtype=torch.bfloat16)

@@ -106,6 +106,7 @@ class _Shared:
         self.composition: Composition | None = None
         self.instances: dict[Any, KernelInstance[...]] = {}
         self.site: LaunchSite | None = None
+        self.variants: dict[LaunchOptions, Any] = {}
 
 
 class Kernel(SourceFunction, Generic[P]):
@@ -230,7 +231,12 @@ class Kernel(SourceFunction, Generic[P]):
             "launch_cooperative_grid": launch_cooperative_grid,
         }
         changed = {name: value for name, value in given.items() if value is not None}
-        return Kernel(self.captured, self._shared, self._options.changed(changed))
+        options = self._options.changed(changed)
+        # One object for each, so that launches through it stay short from the first one on.
+        variants: dict[LaunchOptions, Kernel[P]] = self._shared.variants
+        if options not in variants:
+            variants.setdefault(options, Kernel(self.captured, self._shared, options))
+        return variants[options]
 
     if not TYPE_CHECKING:  # checkers must see that a kernel cannot be called
 
