@@ -242,6 +242,19 @@ def test_a_sum_over_many_places_is_cut_into_shares_that_never_change() -> None:
     assert np.abs(first[1] - wanted).max() < 2e-3
 
 
+def test_tf32_is_taken_where_it_is_allowed_and_known() -> None:
+    x, w = normal(2, 33, 9), normal(17, 33, 3)
+    grad = normal(2, 17, 7)
+    for allowed in (False, True):
+        found = tk.conv1d(x, w, allow_tf32=allowed)
+        assert np.allclose(found, tk.conv1d(x.astype("f8"), w.astype("f8")), atol=0.05)
+    found = tk.conv1d_backward(grad, x, w, allow_tf32=True)
+    for own, exact in zip(found, tk.conv1d_backward(grad, x, w), strict=True):
+        assert np.allclose(own, exact, atol=0.05)
+    turned = tk.conv_transpose1d(grad, w, allow_tf32=True)
+    assert np.allclose(turned, found[0], atol=1e-4)
+
+
 def fused_arguments(inner: int = 5, outer: int = 7) -> list[Any]:
     """X, weight, mean, variance, scale, shift and bias."""
     own = [normal(outer) for _ in range(4)]

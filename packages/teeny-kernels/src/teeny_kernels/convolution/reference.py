@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from teeny_kernels.spec import Case, Cost
+from teeny_kernels.testing import turned
 
 
 def _settled(
@@ -157,12 +158,18 @@ def gradients_of(function: Any, *, sizes: bool = False) -> Any:
 
 
 def gradient_calls(backward: Any) -> Any:
-    """The backward of a spec by our function: a bias has a gradient where there is one."""
+    """The backward of a spec by our function: a bias has a gradient where there is one.
+
+    NumPy's arrays come with other strides, which the kernels of gradients have to read.
+    """
 
     def gradients(
         grads: Sequence[Any], arrays: Sequence[Any], _outputs: Any, options: Mapping[str, Any]
     ) -> Sequence[Any]:
-        found: Sequence[Any] = backward(grads[0], *arrays[:2], **options)[: len(arrays)]
+        given = [grads[0], *arrays[:2]]
+        if isinstance(grads[0], np.ndarray):
+            given = [turned(own) for own in given]
+        found: Sequence[Any] = backward(*given, **options)[: len(arrays)]
         return found
 
     return gradients
