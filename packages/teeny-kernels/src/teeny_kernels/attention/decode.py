@@ -32,8 +32,8 @@ D = TypeVar("D", bound=Float)
 C = TypeVar("C", bound=Float)
 
 VARYING = (
-    "stride_sb", "stride_pages", "longest", "SQ", "heads", "group", "left", "right", "sinks",
-    "splits", "total_rows",
+    "stride_sb", "stride_pages", "page_size", "longest", "SQ", "heads", "group", "left", "right",
+    "sinks", "splits", "total_rows",
 )  # fmt: skip
 
 

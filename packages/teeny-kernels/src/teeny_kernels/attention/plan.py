@@ -88,6 +88,7 @@ class Extras(NamedTuple):
     slopes: Any = None
     stride_slopes: int = 0
     sink: Operand | None = None
+    sink_dtype: str = ""
     starts_q: Any = None
     starts_k: Any = None
 
@@ -248,7 +249,8 @@ def extras_of(operation: str, like: Operand, sides: Sides, alibi_slopes: Any, si
         if own.shape != (sides.heads,):
             what = f"`sink` {own.shape}, and {sides.heads} heads"
             raise E1202.error(operation=operation, what=what).help("give one for each head of q")
-        found = found._replace(sink=contiguous(operation, own, exact_of(like.dtype)))
+        exact = contiguous(operation, own, exact_of(like.dtype))
+        found = found._replace(sink=exact, sink_dtype=own.dtype)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from teeny_kernels.arrays import Operand, empty, same_place
+from teeny_kernels.arrays import Operand, empty, finish, same_place
 from teeny_kernels.attention.backward import (
     attention_backward_kv,
     attention_backward_q,
@@ -123,6 +123,7 @@ def check_results(plan: Plan, grad: Operand, out: Operand, lse: Operand) -> None
 
 
 def _of_sink(plan: Plan, sink: Operand, logs: Any, delta: Operand) -> Any:
+    """The gradient by the sink, in the dtype that it was given in."""
     made = empty(sink, sink.shape)
     stride_batch, stride_head = plan.strides_of_logarithms()
     batches = 1 if plan.packed else plan.sides.batch
@@ -131,7 +132,7 @@ def _of_sink(plan: Plan, sink: Operand, logs: Any, delta: Operand) -> Any:
         made.array, sink.array, logs, delta.array, stride_batch, stride_head, batches,
         delta.shape[-1], BLOCK=1024 if delta.shape[-1] > 1024 else 128,
     )  # fmt: skip
-    return made.array
+    return finish(contiguous(plan.operation, made, plan.extras.sink_dtype))
 
 
 def _described(plan: Plan, rows: Sequence[Rows], side: int) -> list[Any]:

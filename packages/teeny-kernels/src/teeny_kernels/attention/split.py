@@ -62,7 +62,7 @@ def decode(plan: Plan, cache: Cache, splits: int | None = None) -> tuple[Output,
     tuned(attention_combine, 4, 1)[rows](
         out.operand.array, lse.operand.array, part.array, part_lse.array,
         None if sink is None else sink.array, rows, sides.sq, sides.dv, sides.heads, splits,
-        BLOCK_S=max(2, block_of(splits)), BLOCK_DV=depths[1],
+        BLOCK_S=8 if splits <= 8 else MOST_SPLITS, BLOCK_DV=depths[1],
     )  # fmt: skip
     return out, lse
 

@@ -250,8 +250,8 @@ SPEC = KernelSpec(
         _case((5, 9), (3, 2), 2, 1, 16, 16, causal=True),
         _case((120, 90), (100, 120), 2, 1, 16, 16, window=(64, 20), sink_tokens=9),
         _case(_MIXED, _MIXED, 4, 2, 40, 24, window=9, sink=True),
-        _case((33, 50, 1), (40, 20, 9), 2, 1, 40, 24, sink=True, window=(9, 3), sink_tokens=2),
-        _case((15, 40), (33, 40), 2, 1, 40, 24, sink=True, causal=True),
+        _case((33, 50, 1), (40, 20, 9), 4, 2, 40, 24, sink=True, window=(9, 3), sink_tokens=2),
+        _case((15, 40), (33, 40), 4, 2, 40, 24, sink=True, causal=True),
         _case(
             (300, 20, 40), (150, 160, 9), 2, 1, 16, 16, sink=True, causal=True, dropout=0.4,
             seed=5, soft_cap=3.0, alibi=((0.5, 0.25), (0.125, 1.0), (0.25, 0.5)),
