@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -11,12 +11,10 @@ import pytest
 
 from teeny_cuda import Buffer, Device
 from teeny_cuda.dtypes import DTYPES, host_dtype
-from teeny_cuda.testing import import_library
+from teeny_cuda.fake_driver import FakeDriver
+from teeny_cuda.testing import fake_driver, import_library
 from teeny_macros.diagnostics import LaunchError
 from teeny_macros.protocol import Buffer as BufferProtocol
-
-if TYPE_CHECKING:
-    from teeny_cuda.fake_driver import FakeDriver
 
 
 class _Typed:
@@ -35,6 +33,24 @@ def _samples(dtype: str) -> Any:
 @pytest.mark.parametrize("dtype", sorted(DTYPES))
 def test_contents_come_back_as_they_went(device: Device, dtype: str) -> None:
     _round_trip(device, dtype)
+
+
+def test_memory_that_only_cycles_hold_is_found_before_memory_is_exhausted() -> None:
+    with fake_driver(FakeDriver(memory=1 << 20)):
+        device = Device(0)
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(5):
+                cycle: list[Any] = [device.buffer(700_000, "u8")]
+                cycle.append(cycle)
+                del cycle
+        finally:
+            gc.enable()
+        with pytest.raises(LaunchError) as caught:
+            device.buffer(2 << 20, "u8")
+        assert caught.value.code == "E1059"
+        device.synchronize()
 
 
 @pytest.mark.gpu

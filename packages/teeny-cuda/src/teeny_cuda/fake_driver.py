@@ -192,6 +192,10 @@ class FakeDriver(FakeGraphs, FakeLaunches, FakeLinks, FakeNative, FakePools, Fak
             return None
         for queue in list(self.queues.values()):
             queue.run()  # the driver waits for the work in flight
+        for queue in list(self.queues.values()):
+            if queue.is_running:  # a finalizer that runs in the middle of a kernel's Python
+                queue.add(lambda: [memory.free(int(pointer)) for memory in self.memories])
+                return None
         if not any(memory.free(int(pointer)) for memory in self.memories):
             return (CUresult.CUDA_ERROR_INVALID_VALUE,)
         return None

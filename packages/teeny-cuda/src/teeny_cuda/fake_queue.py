@@ -38,6 +38,7 @@ class Queue:
 
     def __init__(self) -> None:
         self._work: deque[Callable[[], object]] = deque()
+        self.is_running = False
 
     def add(self, work: Callable[[], object]) -> None:
         """Put work at the end."""
@@ -55,7 +56,12 @@ class Queue:
 
     def step(self) -> None:
         """Run the first piece of work."""
-        self._work.popleft()()
+        work = self._work.popleft()
+        before, self.is_running = self.is_running, True
+        try:
+            work()
+        finally:
+            self.is_running = before
 
     @property
     def is_empty(self) -> bool:

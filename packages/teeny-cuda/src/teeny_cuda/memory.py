@@ -6,6 +6,7 @@ its views and the launches prepared with them end.
 
 from __future__ import annotations
 
+import gc
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from teeny_cuda.graph import Graph
 
 _ATTRIBUTE = "CU_MEMPOOL_ATTR_"
+_OUT_OF_MEMORY = 2
 
 
 class Allocation:
@@ -76,22 +78,28 @@ def allocate(device: Device, nbytes: int, what: str, stream: Any = None) -> Allo
     if not nbytes:
         return Allocation(0)
     context = device.context
-    handle = 0 if stream is None else stream_handle(stream, device)
-    with context.bound(), context.unguarded():
-        if stream is None:
-            name = "cuMemAlloc"
-            number, pointer = context.driver.attempt(name, nbytes)
-        else:
-            name = "cuMemAllocAsync"
-            number, pointer = context.driver.attempt(name, nbytes, handle)
+    args: tuple[int, ...] = (nbytes,)
+    name = "cuMemAlloc"
+    if stream is not None:
+        name, args = "cuMemAllocAsync", (nbytes, stream_handle(stream, device))
+    number, pointer = _attempt(context, name, args)
+    if number == _OUT_OF_MEMORY:
+        # Python collects cycles by the number of objects; what they hold of the GPU it cannot know.
+        gc.collect()
+        number, pointer = _attempt(context, name, args)
     if number:
         raise context.driver.failure(name, number, what=what)
     found = Allocation(int(pointer))
     if stream is None:
         found.free_with(context, "cuMemFree", pointer)
     else:
-        found.free_with(context, "cuMemFreeAsync", pointer, handle, keep=stream)
+        found.free_with(context, "cuMemFreeAsync", pointer, args[1], keep=stream)
     return found
+
+
+def _attempt(context: Context, name: str, args: tuple[int, ...]) -> tuple[int, Any]:
+    with context.bound(), context.unguarded():
+        return context.driver.attempt(name, *args)
 
 
 class PoolUse(NamedTuple):
