@@ -87,3 +87,14 @@ def test_a_value_that_an_option_cannot_have_is_refused(options: dict[str, Any]) 
         @kernel(**options)
         def wrong(x_ptr: Ptr[f32]) -> None:
             tl.store(x_ptr, 1.0)
+
+
+def test_a_kernel_with_the_same_options_is_one_object() -> None:
+    made = _made("double_again", twice)
+    assert made.options(num_warps=8) is made.options(num_warps=8)
+    assert made.options(num_warps=8) is made.options(num_stages=2).options(
+        num_warps=8, num_stages=3
+    )
+    assert made.options(num_warps=8) is not made.options(num_warps=2)
+    assert made.options(num_warps=8).launch_options.num_warps == 8
+    assert made.launch_options.num_warps == 4

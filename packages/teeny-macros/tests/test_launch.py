@@ -163,17 +163,6 @@ def test_launch_options_come_from_decorator_options_and_call(
     assert [o.enable_fp_fusion for o in found] == [True, True, True, False]
 
 
-def test_a_kernel_with_the_same_options_is_one_object(kernels: Any, world: Any, array: Any) -> None:
-    k = kernels.copy
-    for _ in range(50):
-        k.options(num_warps=8)[1](array(), array(), 5)
-    assert k.options(num_warps=8) is k.options(num_warps=8)
-    assert k.options(num_warps=8).options(num_warps=4) is not k.options(num_warps=8)
-    assert k.options(num_warps=8).launch_options.num_warps == 8
-    assert k.launch_options.num_warps == 4
-    assert len(world.compiled) == 1
-
-
 def test_streams_reach_the_device(kernels: Any, world: Any, array: Any) -> None:
     stream = object()
     kernels.copy.on(1, stream=stream)(array(), array(), 5)
