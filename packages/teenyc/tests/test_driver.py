@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -36,6 +37,49 @@ def failure(text: str, options: Options, kind: type[TeenyError], **more: str) ->
     if kind is not InternalError:
         assert missing_parts(caught.value, placed=False) == []
     return caught.value
+
+
+def damaged(text: str, random: Random) -> str:
+    """A unit's text with some letters exchanged, taken out or put in, the DSL's left alone."""
+    end = text.index("\n#\n") + 3
+    body = text.rindex("\ndef vector_add(")
+    found = list(text)
+    for _ in range(random.choice((1, 1, 2, 5))):
+        at = random.choice((random.randrange(end), random.randrange(body, len(found) - 9)))
+        what = random.random()
+        if what < 0.35:
+            found[at] = chr(random.choice((random.randrange(32, 127), random.randrange(32), 0x3BB)))
+        elif what < 0.6:
+            del found[at : at + random.choice((1, 2, 8, 60))]
+        else:
+            pieces = (
+                "(",
+                "[",
+                "\n",
+                ":",
+                "**",
+                '"""',
+                "\\",
+                "\r\n",
+                "1e999",
+                "9" * 50,
+                "*a",
+                "...",
+            )
+            found[at:at] = random.choice(pieces)
+    return "".join(found)
+
+
+def test_a_damaged_unit_is_an_error_with_a_code_and_nothing_else(make_unit: MakeUnit) -> None:
+    text = make_unit().render()
+    random, codes = Random(17), set[str]()
+    for _ in range(250):
+        try:
+            driver.compile_text(damaged(text, random), INTERPRET)
+        except TeenyError as error:
+            codes.add(error.code)
+    assert not {code for code in codes if code.startswith("I")}
+    assert len(codes) > 5
 
 
 def test_vector_add_becomes_ptx_with_its_metadata(make_unit: MakeUnit) -> None:

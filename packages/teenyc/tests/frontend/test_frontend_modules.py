@@ -458,6 +458,33 @@ def test_attributes_of_an_entry_point_are_constants(attributes: str, unit_of: Ma
     assert caught.value.code == "E0214"
 
 
+USUAL = "num_warps=4, num_stages=3, num_ctas=1, maxnreg=None, enable_fp_fusion=True"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("num_warps=4, ", "", "no `num_warps`"),
+        ("num_warps=4", "num_warps=3", "`num_warps` is 3, not a power of two"),
+        ("num_warps=4", "num_warps=True", "`num_warps` is no int"),
+        ("num_ctas=1", "num_ctas=0", "`num_ctas` is 0, not a power of two"),
+        ("maxnreg=None", "maxnreg=(1,)", "`maxnreg` is no int"),
+        (", enable_fp_fusion=True", "", "no `enable_fp_fusion`"),
+    ],
+)
+def test_an_entry_point_says_all_that_the_back_ends_ask(
+    old: str, new: str, reason: str, unit_of: MakeUnit
+) -> None:
+    entry = (
+        f"from teeny_triton import i32\n@entry_point({USUAL.replace(old, new)})\n"
+        "def k_entry_point(n: i32) -> None:\n    pass\n"
+    )
+    with pytest.raises(CompileError) as caught:
+        lower_unit(unit_of(f"{HEAD}def k(n: i32):\n    pass\n", entry))
+    assert caught.value.code == "E0214"
+    assert reason in caught.value.diagnostics[0].message
+
+
 def test_the_same_unit_gives_the_same_module(
     unit_of: MakeUnit, mlir_of: Callable[..., str]
 ) -> None:

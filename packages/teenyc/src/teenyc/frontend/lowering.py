@@ -50,6 +50,15 @@ _ATTRIBUTES = (
     *("num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion"),
     *("launch_pdl", "launch_cooperative_grid", "extents"),
 )
+# What every entry point says, and of which types.
+_REQUIRED: dict[str, tuple[type, ...]] = {
+    "num_warps": (int,),
+    "num_stages": (int,),
+    "num_ctas": (int,),
+    "maxnreg": (int, type(None)),
+    "enable_fp_fusion": (bool,),
+}
+_MOST = {"num_warps": 32, "num_ctas": 32}  # as at a launch
 _HINTS = {"divisible_by_16": ("tt.divisibility", 16)}
 
 
@@ -250,6 +259,15 @@ def _read_attributes(context: Context, node: ast.FunctionDef) -> dict[str, Any]:
             raise context.fail(E0214, node.decorator_list[0], reason=f"`{name}` is not a constant")
         if name in _HINTS and type(value) is not tuple:
             raise context.fail(E0214, node.decorator_list[0], reason=f"`{name}` is not a tuple")
+    for name, kinds in _REQUIRED.items():
+        if type(found.get(name, "")) not in kinds:
+            reason = f"`{name}` is no {kinds[0].__name__}" if name in found else f"no `{name}`"
+            raise context.fail(E0214, node, reason=reason)
+    for name, most in _MOST.items():
+        value = found[name]
+        if not 0 < value <= most or value & (value - 1):
+            reason = f"`{name}` is {value}, not a power of two up to {most}"
+            raise context.fail(E0214, node, reason=reason)
     return found
 
 
