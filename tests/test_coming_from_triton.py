@@ -102,6 +102,23 @@ def test_triton_takes_both_spellings_of_each_deviation() -> None:
     assert [text for text in texts if not answers[text]] == []
 
 
+def test_what_gives_other_results_is_tested_as_a_sentence() -> None:
+    import test_semantics
+
+    (table,) = re.findall(
+        r"^## What gives other results\n(.*?)^## ", PAGE, re.MULTILINE | re.DOTALL
+    )
+    rows = [line for line in table.splitlines() if line.startswith("| [")]
+    links = [re.findall(r"\[(S\d+)\]\(semantics\.md#(s\d+)\)", row) for row in rows]
+    assert len(rows) > 8
+    assert all(links)
+    assert all(row.count(" | ") == 2 for row in rows)
+    tested = {sentence.anchor for sentence in test_semantics.SENTENCES if sentence.cases}
+    for name, anchor in (link for row in links for link in row):
+        assert name.lower() == anchor
+        assert name in tested
+
+
 def explained() -> list[tuple[str, str]]:
     """(code, kernel) of the failing example of every page of the front end's codes."""
     pages = sorted((ROOT / "packages/teenyc/src/teenyc/explain").glob("E0[1-6]*.md"))

@@ -289,8 +289,13 @@ def _half(c: Any, x: Any, shift: int) -> Any:
 
 
 def _coarse_reciprocal(c: Any, x: Any) -> Any:
-    bits = c.bits(_inverse(c, x))
-    return c.cast("bitcast", c.binary("and", bits, c.same(bits, -(1 << 32))), "double")
+    """Of the upper word of x, and of that the upper word."""
+
+    def upper(value: Any) -> Any:
+        bits = c.bits(value)
+        return c.cast("bitcast", c.binary("and", bits, c.same(bits, -(1 << 32))), "double")
+
+    return upper(_inverse(c, upper(x)))
 
 
 def _next(c: Any, x: Any, y: Any) -> Any:

@@ -91,8 +91,12 @@ def _bessel(f: Callable[[int, float], float]) -> Reading:
 
 
 def _coarse_reciprocal(np: Any, x: Array) -> Array:
-    bits = (1.0 / x).view(np.int64) & ~np.int64(0xFFFFFFFF)
-    return bits.view(np.float64)
+    """Of the upper word of x, and of that the upper word."""
+
+    def upper(value: Array) -> Array:
+        return (value.view(np.int64) & ~np.int64(0xFFFFFFFF)).view(np.float64)
+
+    return upper(1.0 / upper(x))
 
 
 WIDE: dict[str, Reading] = {
