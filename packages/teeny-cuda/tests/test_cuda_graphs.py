@@ -359,6 +359,39 @@ def test_a_prepared_launch_runs_again_and_again(
     assert not fake.current
 
 
+def test_what_a_dropped_prepared_launch_held_is_free_at_once(
+    fake: FakeDriver, device: Device, add: Program, way: str
+) -> None:
+    arrays = _arrays(device)
+    run = add.bind(4, *arrays, 500)
+    run()
+    device.synchronize()
+    seen = weakref.ref(arrays[2])
+    gc.collect()
+    gc.disable()
+    try:
+        del run, arrays
+        assert seen() is None
+    finally:
+        gc.enable()
+
+
+def test_the_launch_alone_keeps_what_it_needs(
+    fake: FakeDriver, device: Device, add: Program, way: str
+) -> None:
+    arrays = _arrays(device)
+    out = arrays[2]
+    launch = add.bind(4, *arrays, 500).launch
+    del arrays
+    gc.collect()
+    launch()
+    assert out.to_host()[10] == 30
+    out.release()
+    with pytest.raises(LaunchError) as caught:
+        launch()
+    assert caught.value.code == "E1069"
+
+
 @pytest.mark.gpu
 def test_a_prepared_launch_runs_on_the_gpu(
     gpu: Device, artifact_of: MakeArtifact, way: str
