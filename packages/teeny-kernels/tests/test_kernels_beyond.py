@@ -145,3 +145,28 @@ def test_values_of_topk_and_rows_of_embedding_are_in_pytorchs_graph() -> None:
     weight = torch.randn(5, 3, dtype=torch.float64, requires_grad=True)
     index = torch.tensor([4, 0, 4])
     assert torch.autograd.gradcheck(lambda w: autograd.embedding(index, w), (weight,))
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, np.int16, np.int8, np.uint8, np.bool_])
+def test_integers_are_reduced_in_64_bits_as_in_pytorch(dtype: Any) -> None:
+    x = np.random.default_rng(7).integers(0, 2, (40, 9)).astype(dtype)
+    for found, wanted in (
+        (tk.reduce_sum(x, 0), x.sum(0, dtype=np.int64)),
+        (tk.reduce_prod(x, 1), x.prod(1, dtype=np.int64)),
+        (tk.cumsum(x, 0), x.cumsum(0, dtype=np.int64)),
+        (tk.reduce_max(x, 1), x.max(1)),
+        (tk.reduce_min(x, 0), x.min(0)),
+        (tk.any(x, 1), x.any(1)),
+        (tk.all(x, 1), x.all(1)),
+    ):
+        assert found.dtype == wanted.dtype
+        assert found.tolist() == wanted.tolist()
+    with pytest.raises(KernelError, match="E1203"):
+        tk.reduce_mean(x)
+
+
+def test_sums_of_integers_are_exact_beyond_the_range_of_floats() -> None:
+    x = np.array([2**53, 1, -5, 2**40], np.int64)
+    assert tk.reduce_sum(x).item() == 2**53 + 2**40 - 4
+    assert tk.reduce_max(np.array([2**62, 2**62 + 1])).item() == 2**62 + 1
+    assert tk.reduce_min(np.array([-(2**63), 5])).item() == -(2**63)

@@ -18,6 +18,8 @@ from teeny_kernels.norm.added import add_rms_norm as add_rms_norm
 from teeny_kernels.norm.added import add_rms_norm_backward as add_rms_norm_backward
 from teeny_kernels.products.matmul import addmm as addmm
 from teeny_kernels.products.matmul import addmm_backward as addmm_backward
+from teeny_kernels.reduce.truth import all as all
+from teeny_kernels.reduce.truth import any as any
 from teeny_kernels.optimizer.descent import asgd_step as asgd_step
 from teeny_kernels.elementwise.trigonometry import asin as asin
 from teeny_kernels.elementwise.trigonometry import asin_backward as asin_backward
@@ -350,6 +352,8 @@ __all__ = [
     "add_rms_norm_backward",
     "addmm",
     "addmm_backward",
+    "all",
+    "any",
     "asgd_step",
     "asin",
     "asin_backward",

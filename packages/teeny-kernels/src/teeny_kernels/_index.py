@@ -19,6 +19,8 @@ HOMES = {
     "add_rms_norm_backward": "norm.added",
     "addmm": "products.matmul",
     "addmm_backward": "products.matmul",
+    "all": "reduce.truth",
+    "any": "reduce.truth",
     "asgd_step": "optimizer.descent",
     "asin": "elementwise.trigonometry",
     "asin_backward": "elementwise.trigonometry",

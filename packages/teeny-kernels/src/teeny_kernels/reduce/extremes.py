@@ -55,9 +55,9 @@ def is_zero(x: Tensor[f32, R]) -> Tensor[f32, R]:
     return tl.where(x == 0.0, 1.0, 0.0).to(x.dtype)
 
 
-MAX = reduction("reduce_max", larger, -INFINITY)
-MIN = reduction("reduce_min", smaller, INFINITY)
-PROD = reduction("reduce_prod", times, 1.0)
+MAX = reduction("reduce_max", larger, -INFINITY, whole=-(2**63))
+MIN = reduction("reduce_min", smaller, INFINITY, whole=2**63 - 1)
+PROD = reduction("reduce_prod", times, 1.0, whole=1)
 OF_OTHERS = reduction("reduce_prod_of_nonzero", times, 1.0, each=one_for_zero)
 ZEROS = reduction("reduce_count_of_zeros", plus, 0.0, each=is_zero, padding=1.0)
 
@@ -105,7 +105,7 @@ def reduce_max(x: A, axis: Axes = None, *, keepdims: bool = False, out: A | None
     Raises:
         KernelError: E1202 when there is no element to choose from.
     """
-    found: A = forward("reduce_max", MAX, x, axis, keepdims, out, needs_one=True)
+    found: A = forward("reduce_max", MAX, x, axis, keepdims, out, needs_one=True, whole="same")
     return found
 
 
@@ -122,7 +122,7 @@ def reduce_min(x: A, axis: Axes = None, *, keepdims: bool = False, out: A | None
     Raises:
         KernelError: E1202 when there is no element to choose from.
     """
-    found: A = forward("reduce_min", MIN, x, axis, keepdims, out, needs_one=True)
+    found: A = forward("reduce_min", MIN, x, axis, keepdims, out, needs_one=True, whole="same")
     return found
 
 
@@ -143,8 +143,8 @@ def _shared(operation: str, grad: A, x: A, y: A, axis: Axes, keepdims: bool, out
 
 
 def reduce_prod(x: A, axis: Axes = None, *, keepdims: bool = False, out: A | None = None) -> A:
-    """The product over `axis`, one, several or (None) all."""
-    found: A = forward("reduce_prod", PROD, x, axis, keepdims, out)
+    """The product over `axis`, one, several or (None) all; in i64 of integers and bools."""
+    found: A = forward("reduce_prod", PROD, x, axis, keepdims, out, whole="i64")
     return found
 
 
@@ -198,6 +198,7 @@ _MULTIPLIED = tuple(
         ((3, 40), {"axis": 0}, "ties"),
         ((2, 3, 4, 5), {"axis": (1, 3)}, "normal"),
         ((2, 3, 4, 5), {"axis": (0, 2), "keepdims": True}, "unit"),
+        ((40, 5), {"axis": 1}, "integers"),
         ((3, 1000), {"axis": -1}, "sign"),
         ((20001,), {"keepdims": True}, "sign"),
         ((20001, 3), {"axis": 0}, "sign"),
@@ -220,7 +221,7 @@ SPECS = (
         reference=lambda x, axis=None, keepdims=False: np.max(x, axis=axis, keepdims=keepdims),
         gradient=_extreme_slope,
         takes_result=True,
-        cases=REDUCING,
+        cases=(*REDUCING, Case(((33, 15),), {"axis": 1}, "integers")),
         ulps=0,
         reason="a choice",
         torch=lambda t, x, axis=None, keepdims=False: t.amax(x, dims(x, axis), keepdim=keepdims),
@@ -234,7 +235,7 @@ SPECS = (
         reference=lambda x, axis=None, keepdims=False: np.min(x, axis=axis, keepdims=keepdims),
         gradient=_extreme_slope,
         takes_result=True,
-        cases=REDUCING,
+        cases=(*REDUCING, Case(((33, 15),), {"axis": 1}, "integers")),
         ulps=0,
         reason="a choice",
         torch=lambda t, x, axis=None, keepdims=False: t.amin(x, dims(x, axis), keepdim=keepdims),

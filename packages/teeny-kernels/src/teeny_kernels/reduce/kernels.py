@@ -15,9 +15,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import teeny_triton as tl
 from teeny_kernels.arrays import empty
 from teeny_kernels.layout import contiguous
-from teeny_kernels.numerics import R, number, widen
+from teeny_kernels.numerics import R, accumulated, number, widen
 from teeny_macros import device, kernel
-from teeny_triton import Axis, Const, Float, Ptr, Tensor, bf16, f16, f32, f64, i64
+from teeny_triton import (
+    Axis,
+    Const,
+    Elem,
+    Ptr,
+    Tensor,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,10 +41,12 @@ if TYPE_CHECKING:
     from teeny_kernels.arrays import Operand
     from teeny_macros import Kernel
 
-D = TypeVar("D", bound=Float)
-E = TypeVar("E", bound=Float)
+D = TypeVar("D", bound=Elem)
+E = TypeVar("E", bound=Elem)
 
 DTYPES = (f32, f16, bf16, f64)
+NUMBERS = (*DTYPES, i64, i32, i16, i8, u8, i1)
+INTEGERS = ("i64", "i32", "i16", "i8", "u8", "i1")
 PROGRAMS = 1056  # eight of eight warps for each of 132 multiprocessors
 TILE = 4096
 # Their values are worth no other compilation.
@@ -56,6 +74,14 @@ def plus(x: Tensor[f32, R], y: Tensor[f32, R]) -> Tensor[f32, R]:
     return x + y
 
 
+@device
+def start_of(shape: Any, x_ptr: Ptr[Any], identity: float, whole: int) -> Any:
+    """What a reduction begins with."""
+    if tl.elem(x_ptr).is_int():
+        return tl.full(shape, whole, i64)
+    return widen(tl.full(shape, identity, tl.elem(x_ptr)))
+
+
 class Reduction(NamedTuple):
     """One reduction: its kernels for rows and for columns, and the functions they apply."""
 
@@ -73,15 +99,16 @@ def reduction(
     each: Callable[..., Any] = itself,
     finish: Callable[..., Any] = as_it_is,
     padding: float | None = None,
+    whole: int = 0,
 ) -> Reduction:
     """finish(combine of each(x), count), with `identity` where there is nothing.
 
-    `each` maps `padding`, which is `identity` unless it is given, to `identity`. All are device
-    functions.
+    `each` maps `padding`, which is `identity` unless it is given, to `identity`; `whole` is the
+    identity of integers, which are reduced in i64. All are device functions.
     """
     padding = identity if padding is None else padding
-    rows = _rows_kernel(name, combine, identity, padding, each, finish)
-    columns = _columns_kernel(name, combine, identity, padding, each, finish)
+    rows = _rows_kernel(name, combine, identity, padding, whole, each, finish)
+    columns = _columns_kernel(name, combine, identity, padding, whole, each, finish)
     return Reduction(rows, columns, each, finish)
 
 
@@ -90,10 +117,11 @@ def _rows_kernel(
     combine: Callable[..., Any],
     identity: float,
     padding: float,
+    whole: int,
     each: Callable[..., Any],
     finish: Callable[..., Any],
 ) -> Kernel[...]:
-    @kernel(name=f"{name}_rows", dtypes=DTYPES, do_not_specialize=_PLAIN_ROWS)
+    @kernel(name=f"{name}_rows", dtypes=NUMBERS, do_not_specialize=_PLAIN_ROWS)
     def reduce_rows(
         out_ptr: Ptr[E],
         x_ptr: Ptr[D],
@@ -115,10 +143,13 @@ def _rows_kernel(
         begin = split * share * BLOCK_SIZE
         width = tl.minimum(share * BLOCK_SIZE, n_cols - begin)
         base = x_ptr + (row * n_cols)[:, None] + begin
-        total = widen(tl.full((ROWS, BLOCK_SIZE), identity, tl.elem(x_ptr)))
+        total: Any = start_of((ROWS, BLOCK_SIZE), x_ptr, identity, whole)
         for start in range(0, width, BLOCK_SIZE):
             mask = inside & (lanes < width - start)
-            if FIRST:
+            if total.dtype == i64:
+                x = accumulated(tl.load(base + start + lanes, mask=mask, other=0))
+                x = tl.where(mask, each(x) if FIRST else x, whole)
+            elif FIRST:
                 x = each(widen(tl.load(base + start + lanes, mask=mask, other=padding)))
             else:
                 x = widen(tl.load(base + start + lanes, mask=mask, other=identity))
@@ -136,10 +167,11 @@ def _columns_kernel(
     combine: Callable[..., Any],
     identity: float,
     padding: float,
+    whole: int,
     each: Callable[..., Any],
     finish: Callable[..., Any],
 ) -> Kernel[...]:
-    @kernel(name=f"{name}_columns", dtypes=DTYPES, do_not_specialize=_PLAIN_COLUMNS)
+    @kernel(name=f"{name}_columns", dtypes=NUMBERS, do_not_specialize=_PLAIN_COLUMNS)
     def reduce_columns(
         out_ptr: Ptr[E],
         x_ptr: Ptr[D],
@@ -162,11 +194,14 @@ def _columns_kernel(
         begin = part % splits * share * DEPTH
         height = tl.minimum(share * DEPTH, n_reduced - begin)
         base = x_ptr + (part // splits * n_reduced + begin) * n_inner + col[None, :]
-        total = widen(tl.full((DEPTH, BLOCK_SIZE), identity, tl.elem(x_ptr)))
+        total: Any = start_of((DEPTH, BLOCK_SIZE), x_ptr, identity, whole)
         for start in range(0, height, DEPTH):
             mask = inside & (lanes < height - start)
             at = (start + lanes) * n_inner
-            if FIRST:
+            if total.dtype == i64:
+                x = accumulated(tl.load(base + at, mask=mask, other=0))
+                x = tl.where(mask, each(x) if FIRST else x, whole)
+            elif FIRST:
                 x = each(widen(tl.load(base + at, mask=mask, other=padding)))
             else:
                 x = widen(tl.load(base + at, mask=mask, other=identity))
@@ -203,6 +238,8 @@ def reduce_into(
 
 def exact(x: Operand) -> str:
     """The dtype that `x` is computed in."""
+    if x.dtype in INTEGERS:
+        return "i64"
     return "f64" if x.dtype == "f64" else "f32"
 
 

@@ -9,7 +9,7 @@ from teeny_kernels.arrays import empty, operand, same_place
 from teeny_kernels.codes import E1202, E1204
 from teeny_kernels.elementwise.broadcast import launch_broadcasting
 from teeny_kernels.layout import Output, copy, expanded, normal_axis, require_dtype
-from teeny_kernels.reduce.kernels import exact, reduce_into
+from teeny_kernels.reduce.kernels import INTEGERS, exact, reduce_into
 from teeny_kernels.spec import FLOATS
 
 if TYPE_CHECKING:
@@ -67,16 +67,21 @@ def forward(
     out: Any,
     *,
     needs_one: bool = False,
+    whole: str | None = None,
 ) -> Any:
-    """The result of a reduction; with `needs_one`, E1202 where nothing would be reduced."""
+    """The result of a reduction; with `needs_one`, E1202 where nothing would be reduced.
+
+    Integers and bools are taken where `whole` says the dtype of their result, `same` for their own.
+    """
     source = operand("x", x)
-    require_dtype(operation, "x", source, FLOATS)
+    require_dtype(operation, "x", source, (*FLOATS, *INTEGERS) if whole else FLOATS)
+    dtype = whole if source.dtype in INTEGERS and whole != "same" else source.dtype
     axes = normal_axes(operation, axis, source.ndim)
     shape = reduced_shape(source.shape, axes, keepdims)
     if needs_one and any(source.shape[own] == 0 for own in axes):
         what = f"{source.shape} has no element along an axis that is reduced"
         raise E1202.error(operation=operation, what=what).help("give it at least one")
-    result = Output(operation, source, shape, out=out)
+    result = Output(operation, source, shape, dtype=dtype, out=out)
     reduce_into(operation, chosen, result.operand, source, axes)
     return result.finish()
 

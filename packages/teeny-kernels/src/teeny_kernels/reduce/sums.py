@@ -36,6 +36,11 @@ from teeny_triton import Tensor, f32
 
 A = TypeVar("A")
 
+WHOLE = (
+    Case(((33, 15),), {"axis": 1}, "integers"),
+    Case(((2, 3, 4, 5),), {"axis": (0, 2)}, "integers"),
+    Case(((50001,),), {}, "integers"),
+)
 _TO = tuple(
     Case((of,), {"shape": to}, values)
     for of, to, values in (
@@ -85,8 +90,8 @@ _by_count = broadcasting("reduce_mean_backward", quotient_by_count, scalars=1)
 
 
 def reduce_sum(x: A, axis: Axes = None, *, keepdims: bool = False, out: A | None = None) -> A:
-    """The sum over `axis`, one, several or (None) all; of the dtype of `x`."""
-    found: A = forward("reduce_sum", SUM, x, axis, keepdims, out)
+    """The sum over `axis`, one, several or (None) all; in i64 of integers and bools."""
+    found: A = forward("reduce_sum", SUM, x, axis, keepdims, out, whole="i64")
     return found
 
 
@@ -201,6 +206,7 @@ SPECS = (
         gradient_ulps=0,
         torch=lambda t, x, axis=None, keepdims=False: t.sum(x, dims(x, axis), keepdim=keepdims),
         torch_name="torch.sum",
+        cases=(*REDUCING, *OF_NOTHING, *WHOLE),
         torch_error=1e-14,
     ),
     reduction_spec(
