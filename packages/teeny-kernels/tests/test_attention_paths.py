@@ -142,3 +142,21 @@ def test_starts_of_another_shape_or_dtype_are_refused() -> None:
     with pytest.raises(KernelError) as caught:
         tk.paged_attention(q[None], q[None], q[None], np.zeros((1, 1), np.int32), starts, splits=0)
     assert caught.value.code == "E1204"
+
+
+def test_more_heads_than_a_grid_has_in_y_and_z_are_right_triton_3299() -> None:
+    q, k, v = (normal(1, 65538, 1, 16) for _ in range(3))
+    out, _ = tk.flash_attention(q, k, v)
+    assert np.allclose(out, v, rtol=1e-6, atol=0)  # each row sees one column
+
+
+@pytest.mark.parametrize("columns", [50, 300])
+def test_nan_in_a_row_of_q_stays_in_it(columns: int) -> None:
+    q, k = normal(1, 2, 12, 16), normal(1, 2, columns, 16)
+    clean, _ = tk.flash_attention(q, k, k)
+    q[0, 1, 7, 3] = np.nan
+    out, lse = tk.flash_attention(q, k, k)
+    assert np.isnan(out[0, 1, 7]).all()
+    assert np.isnan(lse[0, 1, 7])
+    out[0, 1, 7] = clean[0, 1, 7]
+    assert testing.same_bits(out, clean)

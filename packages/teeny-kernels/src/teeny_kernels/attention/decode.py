@@ -123,7 +123,7 @@ def attention_decode(
         top = higher
     found = acc / tl.where(total == 0.0, 1.0, total)[:, None]
     row = split.to(i64) * total_rows + (batch * heads + head).to(i64) * SQ + rows
-    lse = tl.where(top == -float("inf"), top, top + tl.log2(total))
+    lse = tl.where(total == 0.0, top, top + tl.log2(total))
     tl.store(part_lse_ptr + row, lse.to(tl.elem(part_lse_ptr)), mask=real)
     ats = part_ptr + row[:, None] * DV + dvs[None, :]
     mask = real[:, None] & (dvs < DV)[None, :]
@@ -157,6 +157,6 @@ def attention_combine(
     # A part of weight 0 saw nothing and is zero; NaN and infinity are in its logarithm too.
     found = tl.sum(part * weights[:, None], axis=0) / tl.where(total == 0.0, 1.0, total)
     lse = tl.fma(top, LN2_HIGH, tl.fma(top, LN2_LOW, tl.log(total)))
-    lse = tl.where(top == -float("inf"), top, lse)
+    lse = tl.where(total == 0.0, top, lse)
     tl.store(lse_ptr + row + tl.arange(0, 1), lse.to(tl.elem(lse_ptr)))
     tl.store(out_ptr + row * DV + dvs, found.to(tl.elem(out_ptr)), mask=dvs < DV)

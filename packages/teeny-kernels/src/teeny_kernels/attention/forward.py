@@ -111,7 +111,7 @@ def attention_forward(
             largest = higher
     found = acc * (number(rescale, total) / tl.where(total == 0.0, 1.0, total))[:, None]
     lse = tl.fma(largest, LN2_HIGH, tl.fma(largest, LN2_LOW, tl.log(total)))
-    lse = tl.where(largest == -float("inf"), largest, lse)
+    lse = tl.where(total == 0.0, largest, lse)
     at = offset(batch, head, start_q, stride_lb, stride_lh, 1)
     tl.store(lse_ptr + at + rows, lse.to(tl.elem(lse_ptr)), mask=rows < SQ)
     ats = offset(batch, head, start_q + rows[:, None], stride_ob, stride_oh, stride_om)

@@ -165,14 +165,18 @@ def sizes_of_results(q: Any, k: Any, v: Any, sink: Any = None, **options: Any) -
 def torch_attention(t: Any, q: Any, k: Any, v: Any, sink: Any = None, **options: Any) -> Any:
     """PyTorch's own function where it has the options, else softmax and products of PyTorch."""
     shape = (q.shape[0], q.shape[1], q.shape[2], k.shape[2])
+    grouped = {"enable_gqa": True} if k.shape[1] != q.shape[1] else {}
+    if set(options) <= {"causal"} and sink is None and shape[2] == shape[3] > 0:
+        causal = options.get("causal", False)
+        return t.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal, **grouped)
+    plain = not (options.get("soft_cap") or options.get("dropout") or sink is not None)
     place = {"device": q.device, "dtype": q.dtype}
     visible = seen(*shape[2:], options)
     bias = np.where(visible, 0.0 - distances(shape, options), -np.inf)
     mask = t.from_numpy(np.ascontiguousarray(bias)).to(**place)
-    plain = not (options.get("soft_cap") or options.get("dropout") or sink is not None)
     if plain and visible.any(axis=-1).all():
         return t.nn.functional.scaled_dot_product_attention(
-            q, k, v, attn_mask=mask, scale=options.get("scale"), enable_gqa=True
+            q, k, v, attn_mask=mask, scale=options.get("scale"), **grouped
         )
     group = q.shape[1] // k.shape[1]
     k, v = (own.repeat_interleave(group, dim=1) for own in (k, v))
