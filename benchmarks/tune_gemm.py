@@ -135,12 +135,14 @@ def small(work: Work, deep: int) -> list[Config]:
     """For results of few tiles."""
     if work.k > 8 * max(work.m, work.n):
         return [
-            Config("shares", m, n, deep, warps, stages, programs=programs)
+            Config(kind, m, n, deep, warps, stages, programs=programs)
+            for kind in ("shares", "persistent shares")
             for m, n, warps, stages in (
                 (128, 128, 8, 4), (64, 128, 4, 4), (64, 128, 4, 3), (128, 256, 8, 3),
                 (128, 128, 4, 4), (64, 64, 4, 4),
             )
             for programs in (132, 264)
+            if kind == "persistent shares" or m * n >= 128 * 128
         ]  # fmt: skip
     return [
         Config("persistent", 64, 128, deep, 4, 4), Config("persistent", 128, 64, deep, 4, 4),

@@ -26,6 +26,7 @@ CONFIGS = {
     "tiles": Config("tiles", 32, 32, 16, 4, 2, group=2),
     "three shares": Config("shares", 32, 32, 16, 4, 2, programs=3),
     "shares of part of a tile": Config("shares", 32, 32, 16, 4, 2, programs=40),
+    "shares by descriptors": Config("persistent shares", 32, 32, 16, 4, 2, programs=7),
     "descriptors": Config("persistent", 32, 32, 16, 4, 2, group=2, programs=3),
     "descriptors, two parts": Config("persistent", 32, 32, 16, 4, 2, split=2, programs=2),
 }
@@ -114,7 +115,10 @@ def test_large_products_take_descriptors_where_arrays_allow_it() -> None:
 def test_few_tiles_with_a_long_k_are_shared() -> None:
     for m, n, k in ((16, 1024, 4096), (256, 256, 65536), (1, 512, 8192), (1024, 16, 4096)):
         config = choose(PROBLEM._replace(m=m, n=n, k=k))
-        assert config.kind == "shares", (m, n, k)
+        wide = min(config.m, config.n) >= 64
+        assert config.kind == ("persistent shares" if wide else "shares"), (m, n, k)
+        pointers = choose(PROBLEM._replace(m=m, n=n, k=k, described=False))
+        assert pointers.kind == "shares"
         assert config.programs > -(-m // config.m) * -(-n // config.n)
 
 
@@ -267,7 +271,7 @@ def test_the_tuned_rows_fit_the_hardware() -> None:
         assert stages <= 232448, (problem, config)
         near = choose(problem._replace(described=True, processors=132))
         assert near._replace(stages=0) == config._replace(stages=0), problem
-        assert config.kind in ("tiles", "shares", "persistent")
+        assert config.kind in ("tiles", "shares", "persistent", "persistent shares")
 
 
 GPU_CONFIGS = [
@@ -277,6 +281,7 @@ GPU_CONFIGS = [
     Config("persistent", 128, 256, 64, 8, 3),
     Config("persistent", 128, 256, 64, 8, 4, split=2),
     Config("persistent", 128, 128, 64, 8, 4, programs=7),
+    Config("persistent shares", 128, 128, 64, 4, 4, programs=100),
 ]
 
 

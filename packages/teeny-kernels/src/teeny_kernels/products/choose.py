@@ -21,9 +21,9 @@ class Config(NamedTuple):
     """How a product runs.
 
     `kind` is `tiles` (one program for each tile), `shares` (all steps in equal shares, for few
-    tiles; `programs` of them) or `persistent` (tiles moved by descriptors). `m`, `n` and `k` are
-    the sides of a tile, `group` the rows of tiles in a group, `split` the parts that a persistent
-    program stores a tile in.
+    tiles; `programs` of them), `persistent` (tiles moved by descriptors) or `persistent shares`.
+    `m`, `n` and `k` are the sides of a tile, `group` the rows of tiles in a group, `split` the
+    parts that a persistent program stores a tile in.
     """
 
     kind: str
@@ -96,7 +96,9 @@ def by_rule(problem: Problem) -> Config:
     if _tiles(own, 64, 128) * 2 >= own.processors:
         programs = 2 * own.processors if twice else 0
         return Config("persistent", 64, 128, deep, 4, 3 if twice else 6, programs=programs)
-    return _filled(own, Config("tiles", 128, 128, deep, 4, 4 if deep < 128 else 3))
+    if own.m * own.n >= 512 * 512 and own.n >= 256 and not twice:
+        return _filled(own, Config("tiles", 128, 256, deep, 8, 4))
+    return _filled(own, Config("tiles", 128, 128, deep, 4, 4))
 
 
 def _tiles(own: Problem, m: int, n: int) -> int:
@@ -137,7 +139,12 @@ def _filled(own: Problem, found: Config) -> Config:
         return found
     # At least four steps for a program; whole tiles are cut in equal parts.
     parts = min(room // tiles, steps // 4)
-    return found._replace(kind="shares", programs=tiles * parts) if parts > 1 else found
+    if parts < 2:
+        return found
+    exact = own.x == "f64" or (own.x == "f32" and not own.relaxed)
+    moved = own.described and min(found.m, found.n) >= 64 and not exact
+    kind = "persistent shares" if moved else "shares"
+    return found._replace(kind=kind, programs=tiles * parts)
 
 
 @cache
@@ -161,7 +168,7 @@ def _nearest(own: Problem) -> Config | None:
         alike = [_ALIKE.get(kind, kind) for kind in own[4:6]] == [row.x, row.y]
         if not alike or own.relaxed != row.relaxed:
             continue
-        if config.kind == "persistent" and not own.described:
+        if config.kind.startswith("persistent") and not own.described:
             continue
         pairs = zip(own[:4], row[:4], strict=True)
         far = max(abs(log2(max(a, 1) / b)) for a, b in pairs)

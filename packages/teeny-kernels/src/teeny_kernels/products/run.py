@@ -9,7 +9,7 @@ from teeny_kernels.layout import broadcast_shape
 from teeny_kernels.products.choose import Config, Problem, choose
 from teeny_kernels.products.kernels import matmul_kernel
 from teeny_kernels.products.persistent import matmul_persistent
-from teeny_kernels.products.stream import matmul_join, matmul_shares
+from teeny_kernels.products.stream import matmul_join, matmul_shares, matmul_shares_described
 from teeny_kernels.products.views import (
     along_k,
     arch_of,
@@ -45,7 +45,13 @@ class Epilogue(NamedTuple):
 
 
 PLAIN = Epilogue()
-KERNELS = (matmul_kernel, matmul_shares, matmul_join, matmul_persistent)
+KERNELS = (
+    matmul_kernel,
+    matmul_shares,
+    matmul_shares_described,
+    matmul_join,
+    matmul_persistent,
+)
 # Dtypes whose products may be less precise and faster.
 _RELAXED = ("f32", "f8e4m3", "f8e5m2")
 # Products of 8-bit floats that are summed in fewer bits before the sum is added in f32.
@@ -117,7 +123,7 @@ def product(
     launch = _Launch(out, a, b, epilogue, config, precision, imprecise)
     if config.kind == "persistent":
         _persistent(launch)
-    elif config.kind == "shares" and a.shape[2] > config.k:
+    elif config.kind in ("shares", "persistent shares") and a.shape[2] > config.k:
         _shares(launch)
     else:
         _tiles(launch)
@@ -184,27 +190,22 @@ def _shares(own: _Launch) -> None:
     kind = {"f64": "f64", "i8": "i32"}.get(own.x.dtype, "f32")
     parts = empty(own.out, (2 * programs * config.m * config.n,), kind)
     shape = {"BLOCK_M": config.m, "BLOCK_N": config.n, "GROUP_M": config.group, **own.constants}
-    launch: Any = matmul_shares.options(num_warps=config.warps, num_stages=config.stages)[programs]
-    launch(
-        own.out.array,
-        parts.array,
-        own.x.array,
-        own.y.array,
-        *own.extras,
-        m,
-        n,
-        k,
-        tiles,
-        share,
-        *own.x.strides,
-        *own.y.strides,
-        *own.numbers,
-        PRECISION=own.precision,
-        IMPRECISE=own.imprecise,
-        EVEN_K=k % config.k == 0,
-        BLOCK_K=config.k,
-        **shape,
-    )
+    each: dict[str, Any] = {
+        "PRECISION": own.precision, "IMPRECISE": own.imprecise, "BLOCK_K": config.k, **shape,
+    }  # fmt: skip
+    launch: Any
+    if config.kind == "persistent shares":
+        layout, x, y = _tiles_of(own)
+        tuned = matmul_shares_described.options(num_warps=config.warps, num_stages=config.stages)
+        launch = tuned[programs]
+        sizes = (m, n, k, tiles, share, *own.numbers)
+        launch(own.out.array, parts.array, x, y, *own.extras, *sizes, **each, **layout)
+    else:
+        launch = matmul_shares.options(num_warps=config.warps, num_stages=config.stages)[programs]
+        steps_of = (*own.x.strides, *own.y.strides)
+        sizes = (m, n, k, tiles, share, *steps_of, *own.numbers)
+        arrays = (own.out.array, parts.array, own.x.array, own.y.array, *own.extras)
+        launch(*arrays, *sizes, **each, EVEN_K=k % config.k == 0)
     if any(at * steps // share != (at * steps + steps - 1) // share for at in range(tiles)):
         rows = max(1, min(config.m, _JOINED // config.n))
         join: Any = matmul_join[tiles * (config.m // rows)]
@@ -212,37 +213,30 @@ def _shares(own: _Launch) -> None:
         join(own.out.array, parts.array, *own.extras, *numbers, **shape, ROWS=rows)
 
 
+def _tiles_of(own: _Launch) -> tuple[dict[str, bool], Any, Any]:
+    """How the operands lie, and their descriptors."""
+    config = own.config
+    x_turned, y_turned = lies_along(own.x) == 0, lies_along(own.y) == 0
+    layout = {"BATCHED": own.x.shape[0] > 1, "X_TURNED": x_turned, "Y_TURNED": y_turned}
+    x = described(own.x, config.m, config.k, turned=x_turned)
+    return layout, x, described(own.y, config.k, config.n, turned=y_turned)
+
+
 def _persistent(own: _Launch) -> None:
     config = own.config
     count, m, k, n = *own.x.shape, own.y.shape[-1]
-    x_turned, y_turned = lies_along(own.x) == 0, lies_along(own.y) == 0
     tiles = count * -(-m // config.m) * -(-n // config.n)
     out = own.out._replace(shape=(count, m, n), strides=row_major((count, m, n)))
+    layout, x, y = _tiles_of(own)
     programs = min(tiles, config.programs or _processors(own.out))
     tuned = matmul_persistent.options(num_warps=config.warps, num_stages=config.stages)
     launch: Any = tuned[programs]
     launch(
-        described(out, config.m, config.n // config.split),
-        described(own.x, config.m, config.k, turned=x_turned),
-        described(own.y, config.k, config.n, turned=y_turned),
-        *own.extras,
-        m,
-        n,
-        k,
-        tiles,
-        *own.numbers,
-        PRECISION=own.precision,
-        IMPRECISE=own.imprecise,
-        BATCHED=count > 1,
-        X_TURNED=x_turned,
-        Y_TURNED=y_turned,
-        BLOCK_M=config.m,
-        BLOCK_N=config.n,
-        BLOCK_K=config.k,
-        GROUP_M=config.group,
-        SPLIT=config.split,
-        **own.constants,
-    )
+        described(out, config.m, config.n // config.split), x, y, *own.extras,
+        m, n, k, tiles, *own.numbers,
+        PRECISION=own.precision, IMPRECISE=own.imprecise, BLOCK_M=config.m, BLOCK_N=config.n,
+        BLOCK_K=config.k, GROUP_M=config.group, SPLIT=config.split, **own.constants, **layout,
+    )  # fmt: skip
 
 
 def _problem(out: Operand, x: Operand, y: Operand, epilogue: Epilogue, *, relaxed: bool) -> Problem:
