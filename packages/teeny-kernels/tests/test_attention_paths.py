@@ -55,6 +55,35 @@ def test_tiles_by_descriptors_and_factors_in_registers_give_the_same(
     assert None not in described
 
 
+def _to_gpu(array: Any) -> Any:
+    import torch
+
+    if array.dtype.name == "bfloat16":
+        bits = torch.from_numpy(np.array(array.view(np.int16), order="C"))
+        return bits.view(torch.bfloat16).cuda()
+    return torch.from_numpy(np.array(array, order="C")).cuda()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    "case",
+    [
+        dense(4, 2, 700, 700, 128, causal=True),
+        dense(2, 2, 300, 513, 64, window=(90, 20), sink_tokens=70),
+        dense(2, 1, 400, 380, 80, causal=True, soft_cap=5.0),
+        dense(2, 2, 300, 330, 256, causal=True),
+        dense(2, 1, 700, 650, 16, dropout=0.3, seed=3),
+    ],
+)
+def test_tiles_by_descriptors_on_a_gpu(monkeypatch: pytest.MonkeyPatch, case: Case) -> None:
+    monkeypatch.setattr(run, "DESCRIBED_WORK", 0)
+    spec = specs()["flash_attention"]
+    for dtype in ("bf16", "f16"):
+        wrong = testing.check_forward(spec, case, dtype, _to_gpu)
+        wrong += testing.check_backward(spec, case, dtype, _to_gpu)
+        assert not wrong, "\n".join(wrong)
+
+
 def test_a_view_that_no_descriptor_describes_is_read_by_pointers() -> None:
     array = normal(1, 1, 8, 20, dtype=np.float16)
     rows = plan.Rows(array, array.shape, (160, 160, 20))
