@@ -5,7 +5,7 @@ Row kernels run one program for each row (or few), over contiguous rows.
 
 from __future__ import annotations
 
-from math import prod
+from math import gcd, prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from teeny_kernels.arrays import empty
@@ -72,6 +72,15 @@ def map_rows(
 def block_of(columns: int) -> int:
     """The power of two that holds a row."""
     return 1 << max(0, columns - 1).bit_length()
+
+
+def unit_of(columns: int) -> int:
+    """The largest power of two, up to 8, that divides a row of `columns`.
+
+    Kernels take a row as so many units of a size known when they are compiled: then rows of 1000
+    elements are read by 16 bytes at a time, which a length that is no multiple of 16 forbids.
+    """
+    return gcd(columns, 8) or 1
 
 
 def warps_of(block: int, itemsize: int) -> int:

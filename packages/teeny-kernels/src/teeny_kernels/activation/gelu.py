@@ -4,8 +4,7 @@
     gelu(x, "tanh") = x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
 
 Hendrycks, Gimpel 2016, "Gaussian error linear units". 1 + tanh(u) is 2 sigmoid(2 u), which takes
-one exponential. For f16 and bf16 erf is a
-short polynomial. -inf gives NaN, as in PyTorch.
+one exponential. For f16 and bf16 polynomials stand for erf. -inf gives NaN, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -74,8 +73,17 @@ def short_erf(x: Tensor[f32, R]) -> tuple[Tensor[f32, R], Tensor[f32, R]]:
 
 @device
 def gelu_short_formula(x: Tensor[f32, R]) -> Tensor[f32, R]:
-    erf, _ = short_erf(x)
-    return x * 0.5 * (1.0 + erf)
+    """x P(X <= x) with an error of 1.5e-7 x at most, and of 0.5 % of itself down to x = -9.
+
+    log2(P(X <= -z)) is a polynomial in z: least maximal error over 0..9 in these two measures,
+    found by reweighted least squares. It costs one exponential, and falls for any larger z.
+    """
+    z = tl.abs(x)
+    poly = 2.429415e-06 + z * (3.8138003e-06 + z * -2.0265392e-07)
+    poly = 0.007752852 + z * (-0.0006342734 + z * poly)
+    poly = -0.45904613 + z * (-0.05298708 + z * poly)
+    below = tl.exp2(-0.99999964 + z * (-1.1511245 + z * poly))
+    return x * tl.where(x < 0.0, below, 1.0 - below)
 
 
 @device

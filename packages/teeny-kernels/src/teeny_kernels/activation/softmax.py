@@ -21,7 +21,7 @@ from teeny_kernels.arrays import ITEMSIZES, Operand, operand, same_place
 from teeny_kernels.codes import E1202
 from teeny_kernels.layout import require_dtype
 from teeny_kernels.numerics import widen
-from teeny_kernels.rows import block_of, map_rows, warps_of
+from teeny_kernels.rows import block_of, map_rows, unit_of, warps_of
 from teeny_kernels.spec import FLOATS, Case, Cost, KernelSpec, Tolerance
 from teeny_macros import Kernel, kernel
 from teeny_triton import Axis, Const, Float, Ptr, bf16, f16, f32, f64, i32, i64
@@ -31,17 +31,20 @@ D = TypeVar("D", bound=Float)
 
 RESIDENT = 16384
 DTYPES = (f32, f16, bf16, f64)
+PLAIN = ("n_units",)  # its value is worth no other compilation
 
 
-@kernel(dtypes=DTYPES)
+@kernel(dtypes=DTYPES, do_not_specialize=PLAIN)
 def softmax_backward_kernel(
     out_ptr: Ptr[D],
     grad_ptr: Ptr[D],
     y_ptr: Ptr[D],
-    n_cols: i32 | int,
+    n_units: i32 | int,
+    UNIT: Const[int],
     LOG: Const[bool],
     BLOCK_SIZE: Const[int],
 ) -> None:
+    n_cols = n_units * UNIT
     row = tl.program_id(Axis.X).to(i64) * n_cols
     cols = tl.arange(0, BLOCK_SIZE)
     mask = cols < n_cols
@@ -54,14 +57,16 @@ def softmax_backward_kernel(
     tl.store(out_ptr + row + cols, x.to(tl.elem(out_ptr)), mask=mask)
 
 
-@kernel(dtypes=DTYPES, backward=softmax_backward_kernel)
+@kernel(dtypes=DTYPES, do_not_specialize=PLAIN, backward=softmax_backward_kernel)
 def softmax_forward_kernel(
     out_ptr: Ptr[D],
     x_ptr: Ptr[D],
-    n_cols: i32 | int,
+    n_units: i32 | int,
+    UNIT: Const[int],
     LOG: Const[bool],
     BLOCK_SIZE: Const[int],
 ) -> None:
+    n_cols = n_units * UNIT
     row = tl.program_id(Axis.X).to(i64) * n_cols
     cols = tl.arange(0, BLOCK_SIZE)
     mask = cols < n_cols
@@ -76,15 +81,17 @@ def softmax_forward_kernel(
     tl.store(out_ptr + row + cols, y.to(tl.elem(out_ptr)), mask=mask)
 
 
-@kernel(dtypes=DTYPES)
+@kernel(dtypes=DTYPES, do_not_specialize=PLAIN)
 def softmax_backward_wide(
     out_ptr: Ptr[D],
     grad_ptr: Ptr[D],
     y_ptr: Ptr[D],
-    n_cols: i32 | int,
+    n_units: i32 | int,
+    UNIT: Const[int],
     LOG: Const[bool],
     BLOCK_SIZE: Const[int],
 ) -> None:
+    n_cols = n_units * UNIT
     row = tl.program_id(Axis.X).to(i64) * n_cols
     lanes = tl.arange(0, BLOCK_SIZE)
     total = widen(tl.zeros((BLOCK_SIZE,), tl.elem(grad_ptr)))
@@ -107,14 +114,16 @@ def softmax_backward_wide(
         tl.store(out_ptr + row + start + lanes, x.to(tl.elem(out_ptr)), mask=mask)
 
 
-@kernel(dtypes=DTYPES, backward=softmax_backward_wide)
+@kernel(dtypes=DTYPES, do_not_specialize=PLAIN, backward=softmax_backward_wide)
 def softmax_forward_wide(
     out_ptr: Ptr[D],
     x_ptr: Ptr[D],
-    n_cols: i32 | int,
+    n_units: i32 | int,
+    UNIT: Const[int],
     LOG: Const[bool],
     BLOCK_SIZE: Const[int],
 ) -> None:
+    n_cols = n_units * UNIT
     row = tl.program_id(Axis.X).to(i64) * n_cols
     lanes = tl.arange(0, BLOCK_SIZE)
     largest = widen(tl.full((BLOCK_SIZE,), -float("inf"), tl.elem(x_ptr)))
@@ -196,8 +205,14 @@ def _launch(
 ) -> None:
     chosen, block = (resident, block_of(columns)) if columns <= RESIDENT else (wide, 4096)
     warps = warps_of(block, ITEMSIZES[result.dtype])
+    unit = unit_of(columns)
     chosen.options(num_warps=warps)[rows](
-        result.array, *(own.array for own in arrays), columns, LOG=log, BLOCK_SIZE=block
+        result.array,
+        *(own.array for own in arrays),
+        columns // unit,
+        UNIT=unit,
+        LOG=log,
+        BLOCK_SIZE=block,
     )
 
 

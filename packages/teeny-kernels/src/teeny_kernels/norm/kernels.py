@@ -25,9 +25,10 @@ D = TypeVar("D", bound=Float)
 C = TypeVar("C", bound=Float)
 
 DTYPES = (f32, f16, bf16, f64)
+PLAIN = ("n_units",)  # its value is worth no other compilation
 
 
-@kernel(dtypes=DTYPES)
+@kernel(dtypes=DTYPES, do_not_specialize=PLAIN)
 def row_norm_backward(
     dx_ptr: Ptr[D],
     dw_ptr: Ptr[C] | None,
@@ -37,12 +38,14 @@ def row_norm_backward(
     x_ptr: Ptr[D],
     w_ptr: Ptr[D] | None,
     n_rows: i32 | int,
-    n_cols: i32 | int,
+    n_units: i32 | int,
     eps: f64 | float,
+    UNIT: Const[int],
     CENTER: Const[bool],
     STAGES: Const[int],
     BLOCK_SIZE: Const[int],
 ) -> None:
+    n_cols = n_units * UNIT
     program = tl.program_id(Axis.X)
     cols = tl.arange(0, BLOCK_SIZE)
     mask = cols < n_cols
@@ -80,17 +83,19 @@ def row_norm_backward(
         tl.store(db_ptr + program.to(i64) * n_cols + cols, db.to(tl.elem(db_ptr)), mask=mask)
 
 
-@kernel(dtypes=DTYPES, backward=row_norm_backward)
+@kernel(dtypes=DTYPES, do_not_specialize=PLAIN, backward=row_norm_backward)
 def row_norm_forward(
     out_ptr: Ptr[D],
     x_ptr: Ptr[D],
     w_ptr: Ptr[D] | None,
     b_ptr: Ptr[D] | None,
-    n_cols: i32 | int,
+    n_units: i32 | int,
     eps: f64 | float,
+    UNIT: Const[int],
     CENTER: Const[bool],
     BLOCK_SIZE: Const[int],
 ) -> None:
+    n_cols = n_units * UNIT
     row = tl.program_id(Axis.X).to(i64) * n_cols
     cols = tl.arange(0, BLOCK_SIZE)
     mask = cols < n_cols
@@ -107,17 +112,19 @@ def row_norm_forward(
     tl.store(out_ptr + row + cols, y.to(tl.elem(out_ptr)), mask=mask)
 
 
-@kernel(dtypes=DTYPES, backward=row_norm_backward)
+@kernel(dtypes=DTYPES, do_not_specialize=PLAIN, backward=row_norm_backward)
 def add_norm_forward(
     out_ptr: Ptr[D],
     sum_ptr: Ptr[D],
     x_ptr: Ptr[D],
     residual_ptr: Ptr[D],
     w_ptr: Ptr[D] | None,
-    n_cols: i32 | int,
+    n_units: i32 | int,
     eps: f64 | float,
+    UNIT: Const[int],
     BLOCK_SIZE: Const[int],
 ) -> None:
+    n_cols = n_units * UNIT
     row = tl.program_id(Axis.X).to(i64) * n_cols
     cols = tl.arange(0, BLOCK_SIZE)
     mask = cols < n_cols

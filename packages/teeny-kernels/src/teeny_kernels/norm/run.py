@@ -9,7 +9,7 @@ from teeny_kernels.arrays import ITEMSIZES, empty, finish, operand, same_place
 from teeny_kernels.codes import E1202, E1204
 from teeny_kernels.layout import Output, contiguous, require_dtype
 from teeny_kernels.norm.kernels import column_sums, row_norm_backward, row_norm_forward
-from teeny_kernels.rows import block_of, warps_of
+from teeny_kernels.rows import block_of, unit_of, warps_of
 from teeny_kernels.spec import FLOATS
 
 if TYPE_CHECKING:
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
     from teeny_kernels.arrays import Operand
 
-# Programs of a backward: two for each of the 132 multiprocessors of an H200.
-PROGRAMS = 264
+# Programs of a backward: 16 warps for each of the 132 multiprocessors of an H200, two programs at
+# least. Each keeps sums of its own, so there are never more than fit at a time.
+MULTIPROCESSORS = 132
+WARPS = 16
 LONGEST = 1 << 20  # the largest block
 
 
@@ -77,14 +79,15 @@ def forward(
     if source.size:
         ready = contiguous(operation, source)
         block = block_of(columns)
-        warps = warps_of(block, ITEMSIZES[source.dtype])
+        warps, unit = warps_of(block, ITEMSIZES[source.dtype]), unit_of(columns)
         row_norm_forward.options(num_warps=warps)[source.size // columns](
             result.operand.array,
             ready.array,
             _array(given["weight"]),
             _array(given["bias"]),
-            columns,
+            columns // unit,
             eps,
+            UNIT=unit,
             CENTER=center,
             BLOCK_SIZE=block,
         )
@@ -124,15 +127,15 @@ def backward(
     given = taken(operation, source, sides, {"weight": weight})["weight"]
     columns = prod(sides)
     rows = source.size // columns if columns else 0
-    programs = max(1, min(PROGRAMS, rows))
+    block = block_of(columns)
+    warps, unit = min(16, 2 * warps_of(block, ITEMSIZES[source.dtype])), unit_of(columns)
+    programs = max(1, min(MULTIPROCESSORS * max(2, WARPS // warps), rows))
     dx = Output(operation, source, source.shape)
     exact = "f64" if source.dtype == "f64" else "f32"
     parts = [
         empty(source, (programs, columns), exact) if wanted else None
         for wanted in (given is not None, with_bias)
     ]
-    block = block_of(columns)
-    warps = min(16, 2 * warps_of(block, ITEMSIZES[source.dtype]))
     row_norm_backward.options(num_warps=warps)[programs if columns else 0](
         dx.operand.array,
         _array(parts[0]),
@@ -142,8 +145,9 @@ def backward(
         contiguous(operation, source).array,
         _array(given),
         rows,
-        columns,
+        columns // unit,
         eps,
+        UNIT=unit,
         CENTER=center,
         STAGES=_stages(block * ITEMSIZES[source.dtype]),
         BLOCK_SIZE=block,
@@ -160,7 +164,10 @@ def _stages(row_bytes: int) -> int:
 def _summed(like: Operand, part: Operand, sides: tuple[int, ...]) -> Any:
     total = empty(like, sides)
     parts, columns = part.shape
-    column_sums[-(-columns // 32)](total.array, part.array, parts, columns, ROWS=32, BLOCK_SIZE=32)
+    rows, warps = (256, 8) if parts > 64 else (32, 4)
+    column_sums.options(num_warps=warps)[-(-columns // 32)](
+        total.array, part.array, parts, columns, ROWS=rows, BLOCK_SIZE=32
+    )
     return finish(total)
 
 
