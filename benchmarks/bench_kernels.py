@@ -3,10 +3,13 @@
 Each row is one operation, dtype and case; ours and the peers are timed in turns, each as a CUDA
 graph with the L2 cache flushed before every run. Printed are the time, GB/s or TFLOP/s from the
 least that has to be moved or computed, the share of the copy ceiling measured in the same run, and
-the ratio to the fastest peer (above 1 we are slower).
+the ratio to the fastest peer (above 1 we are slower). Liger's kernels are peers where its package
+is importable.
 
     python benchmarks/bench_kernels.py [NAME ...] [--dtypes bf16,f32] [--last] [--compile]
-                                       [--json FILE]
+                                       [--json FILE] [--prepare I/N]
+
+N processes with `--prepare` fill the caches first: compiling takes most of the time of a run.
 """
 
 from __future__ import annotations
@@ -15,11 +18,12 @@ import argparse
 import json
 import math
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import liger_peers
 import torch
 
 from teeny_compiler import compile_kernels
@@ -31,6 +35,7 @@ from teeny_macros import devices
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 ITEMSIZES = {"f32": 4, "f16": 2, "bf16": 2}
 FLUSH_BYTES = 512 << 20
+MOST_MADE = 1 << 28  # numbers that a spec makes on the host for `--last`
 
 
 def arrays(spec: KernelSpec, case: Case, dtype: str) -> list[Any]:
@@ -83,7 +88,7 @@ class Bench:
         for name, work in works.items():
             try:
                 # Autograd cannot be captured; the flush hides what the host needs for it.
-                graphs[name] = work if name == "autograd" else graph_of(work)
+                graphs[name] = work if "autograd" in name else graph_of(work)
             except Exception as error:
                 if name == "ours":
                     raise
@@ -124,6 +129,9 @@ def forward_works(spec: KernelSpec, case: Case, inputs: list[Any], compiled: boo
         twin = matmul_work(*inputs)
         if twin is not None:
             works["triton"] = twin
+    liger = liger_peers.forward(spec.name, inputs, case.options)
+    if liger is not None:
+        works["liger"] = liger
     for name, peer in spec.peers.items():
         works[name] = partial(peer, torch, *inputs, **case.options)
     return works
@@ -147,6 +155,9 @@ def backward_works(spec: KernelSpec, case: Case, inputs: list[Any]) -> Any:
         works["autograd"] = lambda: torch.autograd.grad(
             found, wanted, grads, retain_graph=True, allow_unused=True
         )
+        liger = liger_peers.backward(spec.name, inputs, case.options, grads, spec.differentiable)
+        if liger is not None:
+            works["liger autograd"] = liger
     return works
 
 
@@ -168,36 +179,83 @@ def compile_warm() -> None:
     devices._compilers["default"] = compile_one  # noqa: SLF001
 
 
+def chosen(options: argparse.Namespace) -> Iterator[tuple[KernelSpec, Case, str]]:
+    """What the command line asks for."""
+    asked: dict[str, set[int]] = {}
+    for own in options.names:
+        name, _, at = own.partition(":")
+        asked.setdefault(name, set()).update([int(at)] if at else range(99))
+    for name, spec in specs().items():
+        if (asked and name not in asked) or not spec.benchmarks:
+            continue
+        cases = [own for at, own in enumerate(spec.benchmarks) if not asked or at in asked[name]]
+        if options.last:
+            made = [own for own in cases if spec.make is None or elements(own) <= MOST_MADE]
+            cases = (made or cases)[-1:]
+        for dtype in (own for own in options.dtypes.split(",") if own in spec.dtypes):
+            for case in cases:
+                yield spec, case, dtype
+
+
+def elements(case: Case) -> int:
+    """How many numbers the arrays of a case hold."""
+    return sum(math.prod(shape) for shape in case.shapes)
+
+
+def works_of(spec: KernelSpec, case: Case, dtype: str, compiled: bool) -> dict[str, Any]:
+    """Ours and the peers, forward and backward."""
+    inputs = arrays(spec, case, dtype)
+    parts = {"forward": forward_works(spec, case, inputs, compiled)}
+    if spec.backward is not None:
+        parts["backward"] = backward_works(spec, case, inputs)
+    return parts
+
+
+def prepare(options: argparse.Namespace) -> None:
+    """Run a share of what would be timed once, so that what it compiles is cached."""
+    own, count = map(int, options.prepare.split("/"))
+    for at, (spec, case, dtype) in enumerate(chosen(options)):
+        if at % count != own:
+            continue
+        try:
+            for works in works_of(spec, case, dtype, options.compile).values():
+                for name in {"ours", "compile"} & set(works):
+                    works[name]()
+            torch.cuda.synchronize()
+        except Exception as error:  # noqa: BLE001 - the run that times tells
+            print(f"{spec.name}: {type(error).__name__}: {str(error).splitlines()[0][:90]}")
+        torch.cuda.empty_cache()
+
+
 def main() -> None:
     """Print the table; write it as JSON."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("names", nargs="*")
+    parser.add_argument("names", nargs="*", help="NAME, or NAME:I for a case of it alone")
     parser.add_argument("--dtypes", default="bf16,f32")
     parser.add_argument("--rounds", type=int, default=25)
     parser.add_argument("--compile", action="store_true", help="time torch.compile, too")
     parser.add_argument("--last", action="store_true", help="the last case of an operation only")
     parser.add_argument("--json", type=Path)
+    parser.add_argument(
+        "--prepare", metavar="I/N", help="compile the Ith of N shares, time nothing"
+    )
     options = parser.parse_args()
     compile_warm()
+    if options.prepare:
+        prepare(options)
+        return
     bench = Bench(options.rounds)
     copy = ceiling(bench)
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}; copy {copy / 1e9:.0f} GB/s")
     rows: list[dict[str, Any]] = []
-    for name, spec in specs().items():
-        if (options.names and name not in options.names) or not spec.benchmarks:
-            continue
-        for dtype in (own for own in options.dtypes.split(",") if own in spec.dtypes):
-            for case in spec.benchmarks[-1 if options.last else 0 :]:
-                inputs = arrays(spec, case, dtype)
-                parts = {"forward": forward_works(spec, case, inputs, options.compile)}
-                if spec.backward is not None:
-                    parts["backward"] = backward_works(spec, case, inputs)
-                for part, works in parts.items():
-                    rows.append(row(bench, copy, spec, case, dtype, part, works))
-                if options.json:  # at once: a run that is stopped has measured something
-                    write(options.json, copy, rows)
-                del inputs, parts
-                torch.cuda.empty_cache()
+    for spec, case, dtype in chosen(options):
+        parts = works_of(spec, case, dtype, options.compile)
+        for part, works in parts.items():
+            rows.append(row(bench, copy, spec, case, dtype, part, works))
+        if options.json:  # at once: a run that is stopped has measured something
+            write(options.json, copy, rows)
+        del parts, works
+        torch.cuda.empty_cache()
     ratios = [own["ratio"] for own in rows if own["ratio"]]
     if ratios:
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))

@@ -42,6 +42,7 @@ class Pointwise:
 
     `formula(x, *numbers)` is the result, `gradient(grad, x, *numbers)` its gradient by x, both
     device functions of tensors. `result` is the dtype of the result where it is not that of x.
+    `heavy` formulas cost about as much as reading x.
     """
 
     def __init__(
@@ -53,8 +54,10 @@ class Pointwise:
         scalars: int = 0,
         integers: bool = False,
         result: str | None = None,
+        heavy: bool = False,
     ) -> None:
         self.name = name
+        self.heavy = heavy
         self.result = result
         taken = (*FLOATS, *INTEGERS) if integers else FLOATS
         # The dtypes of a kernel are those of its output too.
@@ -74,7 +77,12 @@ class Pointwise:
 
     def __call__(self, x: Any, *numbers: float, out: Any = None) -> Any:
         """The result for `x`, an array of any shape; of the kind, shape and dtype of `x`."""
-        return run(self.name, self.forward_kernel, {"x": x}, numbers, out=out, dtype=self.result)
+        return run(
+            *(self.name, self.forward_kernel, {"x": x}, numbers),
+            out=out,
+            dtype=self.result,
+            heavy=self.heavy,
+        )
 
     def backward(self, grad: Any, x: Any, *numbers: float, out: Any = None) -> Any:
         """The gradient by `x`, of its shape; `grad` is that of the result."""

@@ -26,6 +26,7 @@ def run(
     out: Any = None,
     dtype: str | None = None,
     broadcast: bool = False,
+    heavy: bool = False,
 ) -> Any:
     """The result of a pointwise kernel over `arrays`, by their names.
 
@@ -36,7 +37,8 @@ def run(
         KernelError: E1201-E1203, E1206 and E1207.
     """
     given = [(name, operand(name, value)) for name, value in arrays.items()]
-    return launch(operation, kernel, given, scalars, out=out, dtype=dtype, broadcast=broadcast)
+    options: Any = {"out": out, "dtype": dtype, "broadcast": broadcast, "heavy": heavy}
+    return launch(operation, kernel, given, scalars, **options)
 
 
 def launch(
@@ -48,6 +50,7 @@ def launch(
     out: Any = None,
     dtype: str | None = None,
     broadcast: bool = False,
+    heavy: bool = False,
 ) -> Any:
     """`run` for arrays that were looked at already."""
     same_place(operation, given)
@@ -64,7 +67,9 @@ def launch(
     ready = [contiguous(operation, expanded(own, shape)) for _, own in given]
     n = result.operand.size
     if n:
-        block, warps = flat_block(max(ITEMSIZES[first.dtype], ITEMSIZES[result.operand.dtype]))
+        block, warps = flat_block(
+            max(ITEMSIZES[first.dtype], ITEMSIZES[result.operand.dtype]), heavy
+        )
         alpha, beta = (*scalars, 0.0, 0.0)[:2]
         grid = -(-n // block)
         kernel.options(num_warps=warps)[grid](
@@ -73,10 +78,10 @@ def launch(
     return result.finish()
 
 
-def flat_block(itemsize: int) -> tuple[int, int]:
+def flat_block(itemsize: int, heavy: bool = False) -> tuple[int, int]:
     """Elements and warps of a program.
 
-    One vector of 16 bytes for each of 256 threads; of narrow dtypes two for each of 128, which hide
-    what a formula computes.
+    One vector of 16 bytes for each of 256 threads; of narrow dtypes, and for `heavy` formulas, two
+    for each of 128, which hide what a formula computes.
     """
-    return 256 * max(1, _VECTOR // itemsize), 4 if itemsize <= 2 else 8
+    return 256 * max(1, _VECTOR // itemsize), 4 if itemsize <= 2 or heavy else 8

@@ -8,11 +8,14 @@ from teeny_kernels.arrays import Operand, empty, operand, same_place
 from teeny_kernels.codes import E1202, E1204
 from teeny_kernels.layout import Output, contiguous, require_dtype
 from teeny_kernels.loss import reduction as reductions
-from teeny_kernels.loss.class_kernels import row_shares
+from teeny_kernels.loss.class_kernels import row_shares, row_total
+from teeny_kernels.rows import block_of, warps_of
 from teeny_kernels.spec import FLOATS
 
 INTEGERS = ("i64", "i32", "i16", "i8", "u8")
 ROW_BLOCK = 512
+# Rows whose losses one program adds, in less time than a second launch takes.
+ONE_PROGRAM = 16384
 
 
 class ClassCall(NamedTuple):
@@ -83,6 +86,9 @@ def reduced_losses(call: ClassCall, launch: Any, out: Any) -> Any:
     losses = reductions.shares(call.x, rows)
     if rows:
         launch(losses)
+    if rows <= ONE_PROGRAM:
+        _total(call, result.operand, losses)
+        return result.finish()
     loss_parts, weight_parts = weight_shares(call, losses)
     weights = weight_parts if call.reduction == "mean" else None
     reductions.divide(result.operand, loss_parts, weights)
@@ -109,12 +115,61 @@ def weight_shares(call: ClassCall, losses: Operand | None) -> tuple[Operand, Ope
     return loss_parts, weight_parts
 
 
+def _total(call: ClassCall, total: Operand, losses: Operand | None) -> None:
+    """Store the sum or the mean of the losses, or without them the sum of the weights."""
+    row_total.options(num_warps=16)[1](
+        total.array,
+        None if losses is None else losses.array,
+        call.target.array,
+        call.weights,
+        call.target.size,
+        call.columns,
+        call.ignore_index,
+        MEAN=call.reduction == "mean",
+        BLOCK_SIZE=4096,
+    )
+
+
+class Tile(NamedTuple):
+    """How a program reads a row of classes; see entropy_kernels.py."""
+
+    warps: int
+    whole: bool
+    height: int
+    width: int
+
+    @property
+    def constants(self) -> dict[str, int]:
+        """The sides, by the names that kernels give them."""
+        return {"HEIGHT": self.height, "WIDTH": self.width}
+
+
+def row_tile(columns: int, itemsize: int, *, twice: bool = False) -> Tile:
+    """The tile for rows that are read once, or `twice` unless it holds them.
+
+    Read once, 16 KB are on their way for each four warps. Rows of up to 32 KB stay in registers;
+    longer ones are read again from the L2 cache, which holds the rows of few and large programs.
+    """
+    vector = max(1, 16 // itemsize)
+    whole = columns * itemsize <= 32 << 10
+    if twice and not whole:
+        warps = 16 if columns * itemsize <= 128 << 10 else 32
+        return Tile(warps, False, 4, warps * 32 * vector)
+    block = block_of(columns) if twice else min(block_of(columns), (16 << 10) // itemsize)
+    warps = min(16 if twice else 4, warps_of(block, itemsize))
+    width = min(block, warps * 32 * vector)
+    return Tile(warps, True, block // width, width)
+
+
 def weight_sum(call: ClassCall) -> Any:
     """The sum of the weights of all targets, for the gradient of a mean; else None."""
     if call.reduction != "mean":
         return None
     total = empty(call.x, (), reductions.computed(call.x))
-    reductions.divide(total, weight_shares(call, None)[1], None)
+    if call.target.size <= ONE_PROGRAM:
+        _total(call, total, None)
+    else:
+        reductions.divide(total, weight_shares(call, None)[1], None)
     return total.array
 
 

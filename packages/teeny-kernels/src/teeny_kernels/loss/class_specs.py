@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from teeny_kernels.loss.class_kernels import (
-    cross_entropy_backward_kernel,
-    cross_entropy_forward_kernel,
     likelihood_backward_kernel,
     likelihood_forward_kernel,
     row_shares,
+)
+from teeny_kernels.loss.entropy_kernels import (
+    cross_entropy_backward_kernel,
+    cross_entropy_forward_kernel,
 )
 from teeny_kernels.loss.reduction import divided_sum
 from teeny_kernels.spec import Case, Cost, KernelSpec, Tolerance

@@ -4,7 +4,7 @@
     nll_loss = -w[t] x[t]
 
 The mean divides by the sum of w[t] over the targets that are not ignored. Kernels in
-class_kernels.py. Computed in f32, f64 for f64, and rounded once.
+entropy_kernels.py and class_kernels.py. Computed in f32, f64 for f64, and rounded once.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from typing import TypeVar
 from teeny_kernels.arrays import ITEMSIZES, Operand, empty
 from teeny_kernels.layout import Output, contiguous, copy
 from teeny_kernels.loss.class_kernels import (
-    cross_entropy_backward_kernel,
-    cross_entropy_forward_kernel,
     likelihood_backward_kernel,
     likelihood_forward_kernel,
 )
@@ -25,14 +23,17 @@ from teeny_kernels.loss.class_run import (
     class_call,
     class_gradient,
     reduced_losses,
+    row_tile,
     weight_sum,
 )
 from teeny_kernels.loss.class_specs import specs_of
-from teeny_kernels.rows import as_rows, block_of, from_rows, warps_of
+from teeny_kernels.loss.entropy_kernels import (
+    cross_entropy_backward_kernel,
+    cross_entropy_forward_kernel,
+)
+from teeny_kernels.rows import as_rows, from_rows, unit_of
 
 A = TypeVar("A")
-
-WIDEST = 4096  # elements of a row that a program reads at a time
 
 
 def cross_entropy(
@@ -60,18 +61,19 @@ def cross_entropy(
 
     def launch(losses: Operand) -> None:
         rows = as_rows(call.operation, call.x, call.axis)
-        block = min(block_of(rows.columns), WIDEST)
-        warps = warps_of(block, ITEMSIZES[call.x.dtype])
-        cross_entropy_forward_kernel.options(num_warps=warps)[rows.rows](
+        tile = row_tile(rows.columns, ITEMSIZES[call.x.dtype])
+        unit = unit_of(rows.columns)
+        cross_entropy_forward_kernel.options(num_warps=tile.warps)[rows.rows](
             losses.array,
             rows.array.array,
             call.target.array,
             call.weights,
-            rows.columns,
+            rows.columns // unit,
             ignore_index,
             label_smoothing,
+            UNIT=unit,
             SMOOTH=label_smoothing > 0,
-            BLOCK_SIZE=block,
+            **tile.constants,
         )
 
     return reduced_losses(call, launch, out)
@@ -101,21 +103,23 @@ def cross_entropy_backward(
     direct = rows.order[-1] == call.x.ndim - 1
     flat = result.operand if direct else empty(call.x, (rows.rows, rows.columns))
     if call.x.size:
-        block = min(block_of(rows.columns), WIDEST)
-        warps = warps_of(block, ITEMSIZES[call.x.dtype])
-        cross_entropy_backward_kernel.options(num_warps=warps)[rows.rows](
+        tile = row_tile(rows.columns, ITEMSIZES[call.x.dtype], twice=True)
+        unit = unit_of(rows.columns)
+        cross_entropy_backward_kernel.options(num_warps=tile.warps)[rows.rows](
             flat.array,
             upstream.array,
             weight_sum(call),
             rows.array.array,
             call.target.array,
             call.weights,
-            rows.columns,
+            rows.columns // unit,
             ignore_index,
             label_smoothing,
+            UNIT=unit,
             ROWS=reduction == "none",
             SMOOTH=label_smoothing > 0,
-            BLOCK_SIZE=block,
+            WHOLE=tile.whole,
+            **tile.constants,
         )
     if not direct:
         copy(operation, result.operand, from_rows(flat, rows))

@@ -21,17 +21,18 @@ from teeny_kernels.arrays import ITEMSIZES, Operand, empty, operand, same_place
 from teeny_kernels.codes import E1202
 from teeny_kernels.elementwise.broadcast import broadcasting, launch_broadcasting
 from teeny_kernels.layout import Output, contiguous, copy, permuted, require_dtype, reshaped
-from teeny_kernels.loss.class_kernels import (
-    cross_entropy_backward_kernel,
-    cross_entropy_forward_kernel,
-)
 from teeny_kernels.loss.class_run import (
     INTEGERS,
     ClassCall,
     check_smoothing,
     class_gradient,
     reduced_losses,
+    row_tile,
     weight_sum,
+)
+from teeny_kernels.loss.entropy_kernels import (
+    cross_entropy_backward_kernel,
+    cross_entropy_forward_kernel,
 )
 from teeny_kernels.loss.reduction import checked_reduction
 from teeny_kernels.numerics import R
@@ -39,7 +40,7 @@ from teeny_kernels.products.run import Epilogue, product
 from teeny_kernels.reduce.kernels import exact, plus, reduce_into
 from teeny_kernels.reduce.scans import times
 from teeny_kernels.reduce.sums import SUM
-from teeny_kernels.rows import block_of, warps_of
+from teeny_kernels.rows import unit_of
 from teeny_kernels.spec import EPSILON, FLOATS, TINY, Case, Cost, KernelSpec, Tolerance
 from teeny_kernels.testing import fill
 from teeny_macros import device
@@ -49,8 +50,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 A = TypeVar("A")
-
-WIDEST = 4096  # elements of a row that a program reads at a time
 
 
 @device
@@ -118,16 +117,16 @@ def linear_cross_entropy(
     def launch(losses: Operand) -> None:
         for start, end in call.chunks():
             logits = _logits(call, start, end)
-            block = min(block_of(logits.shape[1]), WIDEST)
-            run: Any = cross_entropy_forward_kernel.options(
-                num_warps=warps_of(block, ITEMSIZES[logits.dtype])
-            )[end - start]
+            unit = unit_of(logits.shape[1])
+            tile = row_tile(logits.shape[1], ITEMSIZES[logits.dtype])
+            run: Any = cross_entropy_forward_kernel.options(num_warps=tile.warps)[end - start]
             run(
                 *(_part(_flat(losses), start, end).array, logits.array),
-                *(_part(_flat(call.loss.target), start, end).array, None, logits.shape[1]),
+                *(_part(_flat(call.loss.target), start, end).array, None, logits.shape[1] // unit),
                 *(call.loss.ignore_index, call.smoothing),
+                UNIT=unit,
                 SMOOTH=call.smoothing > 0,
-                BLOCK_SIZE=block,
+                **tile.constants,
             )
 
     found: A = reduced_losses(call.loss, launch, out)
@@ -270,21 +269,21 @@ def _slopes_of(call: _Call, upstream: Operand | None, total: Any, start: int, en
     logits = _logits(call, start, end)
     rows, classes = logits.shape
     made = empty(call.x, logits.shape)
-    block = min(block_of(classes), WIDEST)
+    unit, tile = unit_of(classes), row_tile(classes, ITEMSIZES[logits.dtype], twice=True)
     each = call.loss.reduction == "none"
     grads = None
     if upstream is not None:
         grads = (_part(_flat(upstream), start, end) if each else upstream).array
-    run: Any = cross_entropy_backward_kernel.options(
-        num_warps=warps_of(block, ITEMSIZES[logits.dtype])
-    )[rows]
+    run: Any = cross_entropy_backward_kernel.options(num_warps=tile.warps)[rows]
     run(
         *(made.array, grads, total, logits.array),
-        *(_part(_flat(call.loss.target), start, end).array, None, classes),
+        *(_part(_flat(call.loss.target), start, end).array, None, classes // unit),
         *(call.loss.ignore_index, call.smoothing),
+        UNIT=unit,
         ROWS=each,
         SMOOTH=call.smoothing > 0,
-        BLOCK_SIZE=block,
+        WHOLE=tile.whole,
+        **tile.constants,
     )
     return made
 
