@@ -28,7 +28,7 @@ PLAIN = ("n_units",)  # its value is worth no other compilation
 
 
 @device
-def power(x: Tensor[f32, R]) -> Tensor[f32, R]:
+def power(x: Tensor[Any, R]) -> Tensor[f32, R]:
     """exp(x) of what is 0 at most; in f32 what lies below the normal range may be 0."""
     if x.dtype == f64:
         return tl.exp(x)
@@ -89,7 +89,7 @@ def slopes(
     smoothing: f32,
     w_ptr: Ptr[D] | None,
     sum_w: f32,
-    n_cols: i32,
+    n_cols: i32 | int,
     SMOOTH: Const[bool],
 ) -> Tensor[f32, R2]:
     """The gradients by the elements `at` of a row, whose softmax is `p`."""
@@ -125,6 +125,7 @@ def cross_entropy_backward_kernel(
     dx_row_ptr = dx_ptr + row * n_cols
     at = places(HEIGHT, WIDTH)
     target = tl.load(target_ptr + row)
+    kept = widen(tl.zeros((HEIGHT, WIDTH), tl.elem(x_ptr)))
     if WHOLE:
         kept = widen(tl.load(row_ptr + at, mask=at < n_cols, other=-float("inf")))
         top = tl.max(tl.max(kept, axis=0), axis=0)
