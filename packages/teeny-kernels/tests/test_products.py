@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import teeny_kernels as tk
+from teeny_compiler.reading.limits import LIMITS
 from teeny_kernels import testing
 from teeny_kernels.arrays import operand
 from teeny_kernels.codes import KernelError
@@ -17,6 +18,7 @@ from teeny_kernels.products.choose import Config, Problem, choose, table
 from teeny_kernels.products.grouped_kernels import grouped_described
 from teeny_kernels.products.run import PLAIN, Epilogue, product
 from teeny_kernels.products.views import along_k, described
+from teeny_macros.target import CUDA_ARCHS
 
 RNG = np.random.default_rng(11)
 BF16 = ml_dtypes.bfloat16
@@ -131,6 +133,26 @@ def test_a_wide_result_leaves_room_for_its_tile() -> None:
     config = choose(PROBLEM._replace(out_bytes=4))
     loads = config.stages * (config.m + config.n) * config.k * 2
     assert loads + config.m * config.n // config.split * 4 < 232448
+
+
+@pytest.mark.parametrize("arch", [arch for arch in CUDA_ARCHS if arch != "sm_75"])
+def test_every_choice_fits_its_gpu(arch: str) -> None:
+    described = int(arch[3:]) >= 90
+    for x, out_bytes in (("bf16", 2), ("bf16", 4), ("f32", 4), ("f64", 8), ("f8e4m3", 2)):
+        for m, n, k in ((4096, 4096, 4096), (16, 4096, 4096), (512, 512, 65536), (1000, 64, 99)):
+            for relaxed in (False, True):
+                problem = PROBLEM._replace(
+                    m=m, n=n, k=k, x=x, y=x, arch=arch, described=described, relaxed=relaxed,
+                    out_bytes=out_bytes,
+                )  # fmt: skip
+                config = choose(problem)
+                size = {"f64": 8, "f32": 4, "bf16": 2}.get(x, 1)
+                used = config.stages * (config.m + config.n) * config.k * size
+                if config.kind == "persistent":
+                    used += config.m * config.n // config.split * out_bytes
+                assert used < LIMITS[arch].shared_per_block, (problem, config)
+                assert config.k * size >= 32 or x == "f64"
+                assert config.stages >= 2
 
 
 def test_many_matrices_times_one_are_one_product() -> None:

@@ -14,7 +14,13 @@ from typing import NamedTuple
 _NEAR = log2(1.5)
 _OTHER_LAYOUT = 0.01  # how much farther a row of another layout is
 _ALIKE = {"f16": "bf16", "f8e5m2": "f8e4m3"}  # dtypes that take the rows of another
-_SHARED_BYTES = 231000  # of a block on sm_90, less what barriers take
+# Of a block; what is left for barriers.
+_SHARED_BYTES = {
+    "sm_75": 65536, "sm_80": 166912, "sm_87": 166912, "sm_90": 232448, "sm_100": 232448,
+    "sm_103": 232448,
+}  # fmt: skip
+_LEAST_SHARED = 101376
+_OF_BARRIERS = 1448
 
 
 class Config(NamedTuple):
@@ -68,7 +74,7 @@ def choose(problem: Problem) -> Config:
     if not problem.arch:
         return Config("tiles", 64, 64, 32, 4, 2)
     found = _nearest(problem) or by_rule(problem)
-    return _fitting(problem, found) if found.kind == "persistent" else found
+    return _fitting(problem, found)
 
 
 def by_rule(problem: Problem) -> Config:
@@ -106,18 +112,27 @@ def _tiles(own: Problem, m: int, n: int) -> int:
 
 
 def _fitting(own: Problem, found: Config) -> Config:
-    """`found` within the shared memory of a block: in two parts, with fewer stages."""
-    size = {"f32": 4, "bf16": 2, "f16": 2}.get(own.x, 1)
-    if found.n >= 256 and not own.plain:
+    """`found` within the shared memory of a block: in two parts, fewer stages, smaller tiles."""
+    size = {"f64": 8, "f32": 4, "bf16": 2, "f16": 2}.get(own.x, 1)
+    most = _SHARED_BYTES.get(own.arch, _LEAST_SHARED) - _OF_BARRIERS
+    stores = found.kind == "persistent"
+    if stores and found.n >= 256 and not own.plain:
         found = found._replace(split=2)  # a whole tile and what it is changed by do not fit
     while True:
         loads = found.stages * (found.m + found.n) * found.k * size
-        if loads + found.m * found.n // found.split * own.out_bytes <= _SHARED_BYTES:
+        stored = found.m * found.n // found.split * own.out_bytes if stores else 0
+        if loads + stored <= most:
             return found
-        if found.split == 1:
+        if stores and found.split == 1:
             found = found._replace(split=2)
-        else:
+        elif found.stages > 2:
             found = found._replace(stages=found.stages - 1)
+        elif found.n > found.m:
+            found = found._replace(n=found.n // 2)
+        elif found.m > 64:
+            found = found._replace(m=found.m // 2)
+        else:
+            found = found._replace(k=found.k // 2)
 
 
 def _thin(own: Problem) -> Config:
