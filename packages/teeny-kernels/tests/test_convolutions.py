@@ -175,19 +175,30 @@ def test_a_copy_with_channels_side_by_side_changes_no_bit(
     ("w", "groups", "x"), [((5, 3, 3), 1, 3), ((33, 40, 3), 1, 40), ((4, 1, 3), 4, 4)]
 )
 def test_places_of_64_bits_give_the_bits_of_those_of_32(w: Any, groups: int, x: int) -> None:
-    source, weight = normal(1, x, 50), normal(*w)
-    far = np.lib.stride_tricks.as_strided(source, strides=(2**40, *source.strides[1:]))
+    half = np.float16
+    source, weight = normal(2, x, 50, dtype=half), normal(*w, dtype=half)
     options: Any = {"padding": 1, "stride": 2, "groups": groups}
     found = tk.conv1d(source, weight, **options)
+    far = apart(source)
     assert testing.same_bits(tk.conv1d(far, weight, **options), found)
-    grad = normal(*found.shape)
-    apart = np.lib.stride_tricks.as_strided(grad, strides=(2**40, *grad.strides[1:]))
+    grad = normal(*found.shape, dtype=half)
     wanted = tk.conv1d_backward(grad, source, weight, **options)
-    for one, other in ((far, grad), (source, apart)):
+    for one, other in ((far, grad), (source, apart(grad))):
         for own, exact in zip(
             tk.conv1d_backward(other, one, weight, **options), wanted, strict=True
         ):
             assert testing.same_bits(own, exact)
+
+
+def apart(array: Any) -> Any:
+    """The two samples of an array, more than 2^31 elements apart; between them memory unused."""
+    size = array[0].size
+    whole = np.zeros(2**31 + 8 + size, array.dtype)
+    found = np.lib.stride_tricks.as_strided(
+        whole, array.shape, ((2**31 + 8) * array.itemsize, *array.strides[1:])
+    )
+    found[...] = array
+    return found
 
 
 def test_without_channels_a_result_is_the_bias() -> None:
@@ -240,6 +251,18 @@ def test_a_sum_over_many_places_is_cut_into_shares_that_never_change() -> None:
         axis=-1,
     )
     assert np.abs(first[1] - wanted).max() < 2e-3
+
+
+def test_places_divide_as_products_say_up_to_their_bound() -> None:
+    """Windows of one element, so that each place counts once: a wrong one would be missed."""
+    for shape, groups in (((1, 1, 1021, 1026), 1), ((1, 2, 7, 149000), 2), ((2, 1, 1048, 1050), 1)):
+        x = np.ones(shape, np.float64)
+        x[..., -1] = 3.0
+        w = np.ones((groups, 1, 1, 1), np.float64)
+        grad = np.arange(x.size, dtype=np.float64).reshape(shape)
+        found = tk.conv2d_backward(grad, x, w, groups=groups)[1].ravel()
+        wanted = (grad * x).sum(axis=(0, 2, 3))
+        np.testing.assert_allclose(found, wanted, rtol=1e-14)
 
 
 def test_tf32_is_taken_where_it_is_allowed_and_known() -> None:

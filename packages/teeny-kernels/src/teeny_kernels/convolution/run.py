@@ -195,14 +195,15 @@ def weight_gradient(
     )
     pointers = (target.array, upstream.array, source.array)
     wide = max(_wide(how, source, rows), _wide(how, upstream, 0))
+    flags = {"WIDE": wide, "QUICK": not wide and prod(how.out_sides) + DIRECT_BLOCK <= 2**20}
     if direct:
         launch: Any = convolve_weight_direct[size * parts]
-        launch(*(*pointers, *numbers), WIDE=wide, BLOCK_SIZE=DIRECT_BLOCK)
+        launch(*(*pointers, *numbers), **flags, BLOCK_SIZE=DIRECT_BLOCK)
     else:
         launch = convolve_weight.options(num_warps=tiles.warps, num_stages=tiles.stages)
         launch[programs * parts](
             *(*pointers, *numbers),
-            WIDE=wide,
+            **flags,
             ALIGNED=how.inner % 16 == how.outer % 16 == 0
             and channels_last(source)
             and channels_last(upstream),

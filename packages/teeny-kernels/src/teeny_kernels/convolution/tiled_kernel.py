@@ -43,7 +43,7 @@ def convolve_tiled(
     pid = tl.program_id(Axis.X)
     start = (pid // tiles_o % tiles_p).to(i64) * BLOCK_P
     group = (pid // tiles_o // tiles_p).to(i64)
-    n, p_0, p_1, p_2 = places(start, tl.arange(0, BLOCK_P), size_0, size_1, size_2, WIDE)
+    n, p_0, p_1, p_2 = places(start, tl.arange(0, BLOCK_P), size_0, size_1, size_2, WIDE, False)
     outs = pid % tiles_o * BLOCK_O + tl.arange(0, BLOCK_O)
     ours = outs < outer
     channel = group * outer + outs

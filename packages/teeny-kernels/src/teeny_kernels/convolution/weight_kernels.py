@@ -46,7 +46,7 @@ def convolve_weight_direct(
     grad_stride_n: i64 | int, grad_stride_c: i64 | int, grad_stride_0: i64 | int,
     grad_stride_1: i64 | int, grad_stride_2: i64 | int,
     batch: i32 | int, groups: i32 | int, inner: i32 | int, outer: i32 | int, share: i64 | int,
-    WIDE: Const[bool], BLOCK_SIZE: Const[int],
+    WIDE: Const[bool], QUICK: Const[bool], BLOCK_SIZE: Const[int],
 ) -> None:  # fmt: skip
     taps = window_0 * window_1 * window_2
     weights = groups * outer * inner * taps
@@ -62,7 +62,7 @@ def convolve_weight_direct(
     begin = (pid // weights).to(i64) * share
     acc = widen(tl.zeros((BLOCK_SIZE,), tl.elem(x_ptr)))
     for start in range(begin, begin + share, BLOCK_SIZE):
-        n, p_0, p_1, p_2 = places(start, lanes, size_0, size_1, size_2, WIDE)
+        n, p_0, p_1, p_2 = places(start, lanes, size_0, size_1, size_2, WIDE, QUICK)
         i_0, in_0 = met(p_0, k_0, source_0, stride_0, pad_0, gap_0, False)
         i_1, in_1 = met(p_1, k_1, source_1, stride_1, pad_1, gap_1, False)
         i_2, in_2 = met(p_2, k_2, source_2, stride_2, pad_2, gap_2, False)
@@ -88,7 +88,7 @@ def convolve_weight(
     grad_stride_n: i64 | int, grad_stride_c: i64 | int, grad_stride_0: i64 | int,
     grad_stride_1: i64 | int, grad_stride_2: i64 | int,
     batch: i32 | int, groups: i32 | int, inner: i32 | int, outer: i32 | int, share: i64 | int,
-    WIDE: Const[bool], ALIGNED: Const[bool], PRECISION: Const[Any],
+    WIDE: Const[bool], QUICK: Const[bool], ALIGNED: Const[bool], PRECISION: Const[Any],
     BLOCK_M: Const[int], BLOCK_N: Const[int], BLOCK_K: Const[int],
 ) -> None:  # fmt: skip
     taps = window_0 * window_1 * window_2
@@ -113,7 +113,7 @@ def convolve_weight(
     lanes = tl.arange(0, BLOCK_K)
     acc = widen(tl.zeros((BLOCK_M, BLOCK_N), tl.elem(x_ptr)))
     for start in range(part * share, (part + 1) * share, BLOCK_K):
-        n, p_0, p_1, p_2 = places(start, lanes, size_0, size_1, size_2, WIDE)
+        n, p_0, p_1, p_2 = places(start, lanes, size_0, size_1, size_2, WIDE, QUICK)
         s_0, s_1, s_2 = p_0 * stride_0, p_1 * stride_1, p_2 * stride_2
         at = n * x_stride_n + s_0 * x_stride_0 + s_1 * x_stride_1 + s_2 * x_stride_2
         at = eighths(narrow(at, WIDE), ALIGNED)
