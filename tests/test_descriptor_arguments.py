@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -11,7 +12,7 @@ import teeny_triton as tl
 from teeny_compiler import compile_kernel
 from teeny_macros import Target, kernel
 from teeny_macros.diagnostics import TeenyError
-from teeny_triton import R2, Const, Ptr, TensorDescriptor, f16, f32, i32
+from teeny_triton import R2, Const, Ptr, TensorDescriptor, f8e4m3, f16, f32, i32
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,6 +79,22 @@ def test_what_lies_outside_is_the_padding_of_the_descriptor(
     )
     assert np.array_equal(y[:12], x.T)
     assert np.array_equal(y[12:], np.full((4, 8), fill, np.float32), equal_nan=True)
+
+
+@kernel
+def widened(x: TensorDescriptor[f8e4m3, R2], out_ptr: Ptr[f32]) -> None:
+    at = tl.arange(0, 16)
+    tile = x.load((0, 0)).to(f32)
+    tl.store(out_ptr + at[:, None] * 16 + at[None, :], tile)
+
+
+@pytest.mark.parametrize(("padding", "fill"), [("zero", 0.0), ("nan", np.nan)])
+def test_tiles_of_eight_bits_are_read_and_padded(padding: Any, fill: float, device: str) -> None:
+    x = np.arange(144).reshape(9, 16).astype(np.float32).astype(ml_dtypes.float8_e4m3fn)
+    out = np.ones((16, 16), np.float32)
+    widened.on(1, device=device)(tl.tensor_descriptor(x, (16, 16), padding=padding), out)
+    assert np.array_equal(out[:9], x.astype(np.float32))
+    assert np.array_equal(out[9:], np.full((7, 16), fill, np.float32), equal_nan=True)
 
 
 def test_sides_and_strides_are_those_given(device: str) -> None:

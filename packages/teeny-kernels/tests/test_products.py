@@ -91,11 +91,20 @@ def test_repeated_runs_give_the_same_bits(name: str) -> None:
         assert testing.same_bits(first, multiplied(x, y, config=CONFIGS[name]))
 
 
+@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("dtype", [ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2])
+def test_every_kernel_takes_floats_of_eight_bits(name: str, dtype: Any) -> None:
+    x, y = normal(40, 80).astype(dtype), turned(normal(80, 48)).astype(dtype)
+    out = np.full((40, 48), np.nan, np.float32)
+    made, left, right = (operand("array", own) for own in (out, x, y))
+    product(made, left, right, config=CONFIGS[name]._replace(k=32))
+    assert np.abs(out - x.astype(np.float64) @ y.astype(np.float64)).max() < 1e-4
+
+
 def test_integers_are_summed_exactly() -> None:
-    x, y = (RNG.integers(-128, 128, side, dtype=np.int8) for side in ((40, 80), (80, 24)))
-    for name in ("tiles", "shares of part of a tile"):
-        config = CONFIGS[name]._replace(k=32)
-        out = np.zeros((40, 24), np.int32)
+    x, y = (RNG.integers(-128, 128, side, dtype=np.int8) for side in ((40, 80), (80, 32)))
+    for config in (own._replace(k=32) for own in CONFIGS.values()):
+        out = np.zeros((40, 32), np.int32)
         made, left, right = (operand("array", own) for own in (out, x, y))
         product(made, left, right, config=config)
         assert np.array_equal(out, x.astype(np.int32) @ y.astype(np.int32))

@@ -15,6 +15,7 @@ from teenyc.ops.semantics import cast, constant
 from teenyc.ops.tiles import tile
 from teenyc.types import (
     DTYPES,
+    F32,
     I1,
     I32,
     I64,
@@ -183,8 +184,10 @@ def _filling(b: Builder, made: _Made) -> object:
         return float("nan") if op.attrs["value"] else 0
     if not made.dtype.is_float:
         return 0
-    x, y = constant(b, float("nan"), made.dtype), constant(b, 0.0, made.dtype)
-    return HANDLERS["where"](b, condition=RuntimeValue(made.nan, I1), x=x, y=y)
+    # Nothing chooses between two numbers of 8 bits.
+    dtype = F32 if made.dtype.bits == 8 else made.dtype
+    x, y = constant(b, float("nan"), dtype), constant(b, 0.0, dtype)
+    return cast(b, HANDLERS["where"](b, condition=RuntimeValue(made.nan, I1), x=x, y=y), made.dtype)
 
 
 def _wide(b: Builder, values: tuple[Value, ...] | list[Value]) -> tuple[RuntimeValue, ...]:
