@@ -65,7 +65,8 @@ def batch_norm(
         raise E1202.error(operation="batch_norm", what=what).help("give more samples")
     found, mean, var, sets = run.forward("batch_norm", x, None, weight, bias, eps, out)
     if source.size:
-        unbiased = sets.size / (sets.size - 1)
+        count = sets.segments * sets.side
+        unbiased = count / (count - 1)
         for name, running, own, scale in (
             ("running_mean", running_mean, mean, 1.0),
             ("running_var", running_var, var, unbiased),

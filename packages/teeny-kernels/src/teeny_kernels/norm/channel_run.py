@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import gcd, prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from teeny_kernels.arrays import empty, finish, operand, same_place
+from teeny_kernels.arrays import ITEMSIZES, empty, finish, operand, same_place
 from teeny_kernels.codes import E1202, E1204
 from teeny_kernels.layout import Output, contiguous, copy, require_dtype
 from teeny_kernels.norm.channel_kernels import (
@@ -21,23 +21,35 @@ if TYPE_CHECKING:
     from teeny_kernels.arrays import Operand
 
 BLOCK_SIZE = 1024
+WIDTHS = (16, 64, 256, 1024, 4096)
 
 
 class Sets(NamedTuple):
     """How the elements of an array of `channels` fall into sets; see channel_kernels.py."""
 
     sets: int
-    size: int
-    set_stride: int
-    inner: int
-    outer: int
-    groups: int
-    per_group: int
+    segments: int
     side: int
-    weight_side: int  # by which a place in a set gives its channel
-    per_sample: int  # sets that a sample has of its own: 0 where samples share them
+    set_step: int  # between sets, in sides
+    segment_step: int  # between segments of a set, in sides
+    groups: int  # sets that have channels of their own
+    each: bool  # whether each segment is a channel
     channels: int
     samples: int
+
+
+class Tile(NamedTuple):
+    """How a program reads segments: the sides of its tiles, its warps, the units of a segment."""
+
+    height: int
+    width: int
+    warps: int
+    unit: int
+
+    @property
+    def constants(self) -> dict[str, int]:
+        """What kernels take, by the names that they give it."""
+        return {"UNIT": self.unit, "HEIGHT": self.height, "WIDTH": self.width}
 
 
 def sets_of(operation: str, x: Operand, groups: int | None) -> Sets:
@@ -51,18 +63,34 @@ def sets_of(operation: str, x: Operand, groups: int | None) -> Sets:
         raise E1202.error(operation=operation, what=what).help("give an array (N, C, ...)")
     samples, channels, side = x.shape[0], x.shape[1], prod(x.shape[2:])
     if groups is None:
-        whole = max(1, samples * side)
-        return Sets(channels, samples * side, side, max(1, side), channels * side, max(1, channels),
-                    1, max(1, side), whole, 0, channels, samples)  # fmt: skip
+        return Sets(channels, samples, side, 1, channels, max(1, channels), False, channels,
+                    samples)  # fmt: skip
     groups = groups or channels
     if groups < 0 or (channels and channels % groups):
         raise E1204.error(operation=operation, name="num_groups", found=f"{groups}").help(
             f"it has to divide the {channels} channels"
         )
     per = channels // groups if groups else 1
-    count = per * side
-    return Sets(samples * groups, count, count, max(1, count), 0, max(1, groups), max(1, per),
-                max(1, side), max(1, side), groups, channels, samples)  # fmt: skip
+    return Sets(samples * groups, per, side, max(1, per), 1, max(1, groups), True, channels,
+                samples)  # fmt: skip
+
+
+def tile_of(segments: int, side: int, itemsize: int, *, whole: bool = False) -> Tile:
+    """The widest tile of 8 KB, of few shapes to compile, that reads little beside the segments.
+
+    16 bytes for each thread, so that two programs of 16 warps fit; where nothing but one tile is
+    read (`whole`) a quarter of the threads.
+    """
+    size = (8 << 10) // itemsize
+
+    def waste(width: int) -> float:
+        height = size // width
+        return -(-segments // height) * height * (-(-side // width)) * width
+
+    widths = [own for own in WIDTHS if own <= size]
+    width = max(own for own in widths if waste(own) <= 1.07 * min(map(waste, widths)))
+    unit = gcd(side, 8) if side >= 128 else 1
+    return Tile(size // width, width, 4 if whole else 16, unit)
 
 
 def channel_array(
@@ -97,7 +125,12 @@ def forward(
     result = Output(operation, source, source.shape, out=out)
     mean, var = (empty(source, (sets.sets,), exact_dtype(source)) for _ in range(2))
     if source.size:
-        launch: Any = set_norm_forward[sets.sets]
+        itemsize = ITEMSIZES[source.dtype]
+        tile = tile_of(sets.segments, sets.side, itemsize)
+        whole = sets.segments <= tile.height and sets.side <= tile.width
+        if whole:
+            tile = tile_of(sets.segments, sets.side, itemsize, whole=True)
+        launch: Any = set_norm_forward.options(num_warps=tile.warps)[sets.sets]
         launch(
             result.operand.array,
             mean.array,
@@ -105,10 +138,10 @@ def forward(
             contiguous(operation, source).array,
             _array(w),
             _array(b),
-            *sets[1:7],
-            sets.weight_side,
-            eps,
-            BLOCK_SIZE=BLOCK_SIZE,
+            *(sets.side // tile.unit, *_laid(sets), eps),
+            EACH=int(sets.each),
+            WHOLE=whole,
+            **tile.constants,
         )
     return result.finish(), mean, var, sets
 
@@ -125,16 +158,17 @@ def known(
         channel_array(operation, x, "bias", bias, (x.dtype,)),
     ]
     result = Output(operation, x, x.shape, out=out)
-    launch: Any = known_norm[-(-x.size // BLOCK_SIZE)]
+    rows = sets.samples * sets.channels
+    tile = tile_of(rows, sets.side, ITEMSIZES[x.dtype], whole=True)
+    launch: Any = known_norm.options(num_warps=tile.warps)[
+        -(-rows // tile.height) * -(-sets.side // tile.width)
+    ]
     launch(
         result.operand.array,
         contiguous(operation, x).array,
         *map(_array, arrays),
-        x.size,
-        sets.channels,
-        sets.side,
-        eps,
-        BLOCK_SIZE=BLOCK_SIZE,
+        *(sets.side // tile.unit, rows, sets.channels, eps),
+        **tile.constants,
     )
     return result.finish()
 
@@ -159,52 +193,69 @@ def backward(
     sets = sets_of(operation, source, groups)
     ready, up = contiguous(operation, source), contiguous(operation, upstream)
     w = channel_array(operation, source, "weight", weight, (source.dtype,))
+    dw, db = (empty(source, (sets.channels,)) for _ in range(2))
     if statistics is None:
-        dx, mean, var = _own_backward(operation, ready, up, w, sets, eps)
+        sums = None if sets.each else (dw, db)
+        dx, mean, var = _own_backward(operation, ready, up, w, sets, eps, sums)
     else:
         mean, var = (
             channel_array(operation, source, name, value, FLOATS)
             for name, value in zip(("running_mean", "running_var"), statistics, strict=True)
         )
         dx = known(operation, upstream, None, statistics[1], weight, None, eps, None)
-    dw, db = (empty(source, (sets.channels,)) for _ in range(2))
-    channel_gradients[sets.channels](
-        dw.array,
-        db.array,
-        up.array,
-        ready.array,
-        _array(mean),
-        _array(var),
-        sets.samples * prod(source.shape[2:]),
-        sets.channels,
-        sets.side,
-        sets.per_sample,
-        sets.per_group,
-        eps,
-        BLOCK_SIZE=BLOCK_SIZE,
-    )
+    if statistics is not None or sets.each or not source.size:
+        tile = tile_of(sets.samples, sets.side, ITEMSIZES[source.dtype])
+        launch: Any = channel_gradients.options(num_warps=tile.warps)[sets.channels]
+        launch(
+            dw.array,
+            db.array,
+            up.array,
+            ready.array,
+            _array(mean),
+            _array(var),
+            sets.side // tile.unit,
+            sets.samples,
+            sets.channels,
+            sets.set_step,
+            sets.groups if sets.each else 0,
+            eps,
+            **tile.constants,
+        )
     return dx, None if w is None else finish(dw), finish(db)
 
 
 def _own_backward(
-    operation: str, x: Operand, grad: Operand, w: Operand | None, sets: Sets, eps: float
+    operation: str,
+    x: Operand,
+    grad: Operand,
+    w: Operand | None,
+    sets: Sets,
+    eps: float,
+    sums: tuple[Operand, Operand] | None,
 ) -> tuple[Any, Operand, Operand]:
+    """The gradient by x, mean and variance; with `sums`, those by weight and bias there."""
     result = Output(operation, x, x.shape)
     mean, var = (empty(x, (sets.sets,), exact_dtype(x)) for _ in range(2))
     if x.size:
-        set_norm_backward[sets.sets](
+        tile = tile_of(sets.segments, sets.side, ITEMSIZES[x.dtype])
+        launch: Any = set_norm_backward.options(num_warps=tile.warps)[sets.sets]
+        launch(
             result.operand.array,
             mean.array,
             var.array,
+            *(None, None) if sums is None else (own.array for own in sums),
             grad.array,
             x.array,
             _array(w),
-            *sets[1:7],
-            sets.weight_side,
-            eps,
-            BLOCK_SIZE=BLOCK_SIZE,
+            *(sets.side // tile.unit, *_laid(sets), eps),
+            EACH=int(sets.each),
+            **tile.constants,
         )
     return result.finish(), mean, var
+
+
+def _laid(sets: Sets) -> tuple[int, int, int, int]:
+    return sets.segments, sets.set_step, sets.segment_step, sets.groups
 
 
 def move_running(
