@@ -326,6 +326,27 @@ tl.store(y_ptr, count)"""
     yield program(body, n=i32(7), out={"y": i32(202)})
 
 
+@sentence("S1008")
+def a_range_of_unsigned_integers_counts_unsigned() -> Cases:
+    for make in (u32, u64):
+        bits = np.iinfo(make(0).dtype).bits
+        low, high = 2 ** (bits - 1) - 3, 2 ** (bits - 1) + 3
+        body = f"""
+low, high = tl.load(n_ptr), tl.load(n_ptr + 1)
+count = 0
+for i in range(low, high):
+    tl.store(y_ptr + count, i)
+    count += 1
+for i in range(high, low, -2):
+    tl.static_assert(i.dtype == u{bits})
+    tl.store(y_ptr + count, i)
+    count += 1
+for i in range(high, low):
+    tl.store(y_ptr, i)"""
+        wanted = [*range(low, high), *range(high, low, -2)]
+        yield program(body, n=make(low, high), out={"y": make(*wanted)})
+
+
 @sentence("S1002")
 def changing_the_variable_changes_no_iteration() -> Cases:
     body = """

@@ -12,7 +12,7 @@ from teenyc.frontend import lower_unit
 ENTRY = """\
 from kernel import k
 from teeny_triton import Ptr, f32, i32
-@entry_point(num_warps=4, num_stages=3, num_ctas=1)
+@entry_point(num_warps=4, num_stages=3, num_ctas=1, maxnreg=None, enable_fp_fusion=True)
 def k_entry_point(p: Ptr[f32], n: i32, f: f32) -> None:
     k(p, n, f)
 """

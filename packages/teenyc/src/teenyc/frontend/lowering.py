@@ -50,13 +50,13 @@ _ATTRIBUTES = (
     *("num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion"),
     *("launch_pdl", "launch_cooperative_grid", "extents"),
 )
-# What every entry point says, and of which types.
-_REQUIRED: dict[str, tuple[type, ...]] = {
-    "num_warps": (int,),
-    "num_stages": (int,),
-    "num_ctas": (int,),
-    "maxnreg": (int, type(None)),
-    "enable_fp_fusion": (bool,),
+# Of which types these are, and what they are where an entry point does not say.
+_USUAL: dict[str, tuple[tuple[type, ...], int | None]] = {
+    "num_warps": ((int,), 4),
+    "num_stages": ((int,), 3),
+    "num_ctas": ((int,), 1),
+    "maxnreg": ((int, type(None)), None),
+    "enable_fp_fusion": ((bool,), True),
 }
 _MOST = {"num_warps": 32, "num_ctas": 32}  # as at a launch
 _HINTS = {"divisible_by_16": ("tt.divisibility", 16)}
@@ -259,9 +259,9 @@ def _read_attributes(context: Context, node: ast.FunctionDef) -> dict[str, Any]:
             raise context.fail(E0214, node.decorator_list[0], reason=f"`{name}` is not a constant")
         if name in _HINTS and type(value) is not tuple:
             raise context.fail(E0214, node.decorator_list[0], reason=f"`{name}` is not a tuple")
-    for name, kinds in _REQUIRED.items():
-        if type(found.get(name, "")) not in kinds:
-            reason = f"`{name}` is no {kinds[0].__name__}" if name in found else f"no `{name}`"
+    for name, (kinds, usual) in _USUAL.items():
+        if type(found.setdefault(name, usual)) not in kinds:
+            reason = f"`{name}` is no {kinds[0].__name__}"
             raise context.fail(E0214, node, reason=reason)
     for name, most in _MOST.items():
         value = found[name]

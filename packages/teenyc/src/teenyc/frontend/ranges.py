@@ -41,7 +41,11 @@ _OPTIONS = {
 
 
 class Range(NamedTuple):
-    """A run-time range, counted upwards: where the step is negative the bounds are swapped."""
+    """A run-time range, counted upwards: where the step is negative the bounds are swapped.
+
+    scf.for compares with a sign. Unsigned bounds are less by half of their range, which keeps their
+    order, and the loop variable is as much more than the counter.
+    """
 
     lower: RuntimeValue
     upper: RuntimeValue
@@ -53,11 +57,17 @@ class Range(NamedTuple):
     def variable(self, context: Context, node: ast.For, counter: Value) -> RuntimeValue:
         """The loop variable from the loop's counter."""
         value = RuntimeValue(counter, self.dtype)
-        if not self.is_reversed:
-            return value
         builder = context.at(node)
-        value = HANDLERS["operator.sub"](builder, lhs=self.upper, rhs=value)
-        return HANDLERS["operator.add"](builder, lhs=value, rhs=self.lower)  # type: ignore[no-any-return]
+        if self.is_reversed:
+            value = HANDLERS["operator.sub"](builder, lhs=self.upper, rhs=value)
+            value = HANDLERS["operator.add"](builder, lhs=value, rhs=self.lower)
+        if self.dtype.kind == "uint":
+            value = HANDLERS["operator.add"](builder, lhs=value, rhs=_half(self.dtype))
+        return value
+
+
+def _half(dtype: DType) -> int:
+    return 1 << (dtype.bits - 1)
 
 
 def parse_iterable(
@@ -137,6 +147,11 @@ def _runtime(context: Context, source: ast.Call, bound: dict[str, Argument]) -> 
         values.append(semantics.to_value(builder, argument.value))
     dtype = _widest([value.dtype for value in values if isinstance(value.dtype, DType)])
     lower, upper, by = (semantics.cast(builder, value, dtype) for value in values)
+    if dtype.kind == "uint":
+        lower, upper = (
+            HANDLERS["operator.sub"](builder, lhs=value, rhs=_half(dtype))
+            for value in (lower, upper)
+        )
     return Range(lower, upper, by, dtype, is_reversed, attrs)
 
 
