@@ -35,22 +35,22 @@ from teeny_macros import devices
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 ITEMSIZES = {"f32": 4, "f16": 2, "bf16": 2}
 FLUSH_BYTES = 512 << 20
-MOST_MADE = 1 << 28  # numbers that a spec makes on the host for `--last`
+MOST_MADE = 1 << 28  # numbers that a spec makes on the host for `--last`, of unlike rows
 
 
 def arrays(spec: KernelSpec, case: Case, dtype: str) -> list[Any]:
     """Inputs on the GPU: normal numbers, or what the spec makes."""
     if spec.make is not None:
-        import numpy as np
-
-        made = [np.asarray(own) for own in spec.make(np.random.default_rng(0), case)]
+        made, times = made_arrays(spec, case)
         tensors = [as_tensor(torch, own).cuda() for own in made]
-        for at, own in enumerate(made):
-            if own.ndim == 2 and own.strides[0] < own.strides[1]:  # as the spec laid it
+        for at, own in enumerate(tensors):
+            if own.is_floating_point() and own.itemsize > 1:
+                tensors[at] = own.to(DTYPES[dtype])
+            if times > 1:
+                tensors[at] = tensors[at].repeat(times, *[1] * (own.ndim - 1))
+            if made[at].ndim == 2 and made[at].strides[0] < made[at].strides[1]:  # as it was laid
                 tensors[at] = tensors[at].T.contiguous().T
-        wide = [own.is_floating_point() and own.itemsize > 1 for own in tensors]
-        pairs = zip(tensors, wide, strict=True)
-        return [own.to(DTYPES[dtype]) if is_wide else own for own, is_wide in pairs]
+        return tensors
     generator = torch.Generator(device="cuda").manual_seed(0)
     return [
         torch.randn(shape, dtype=torch.float32, device="cuda", generator=generator).to(
@@ -58,6 +58,32 @@ def arrays(spec: KernelSpec, case: Case, dtype: str) -> list[Any]:
         )
         for shape in case.shapes
     ]
+
+
+def made_arrays(spec: KernelSpec, case: Case) -> tuple[list[Any], int]:
+    """What the spec makes: of large arrays of as many rows a part, to be repeated so many times."""
+    import numpy as np
+
+    assert spec.make is not None
+    rng = np.random.default_rng(0)
+    if rows_alike(case) and elements(case) > MOST_MADE >> 4:
+        rows = case.shapes[0][0]
+        times = 1
+        while rows % (2 * times) == 0 and elements(case) // times > MOST_MADE >> 5:
+            times *= 2
+        part = rows // times
+        small = case._replace(shapes=tuple((part, *shape[1:]) for shape in case.shapes))
+        made = [np.asarray(own) for own in spec.make(rng, small)]
+        # Places in another array have to stay as spread as they are.
+        plain = made[0].dtype.kind in "fb" and all(own.dtype.kind in "fiub" for own in made)
+        if plain and all(own.ndim and own.shape[0] == part for own in made):
+            return made, times
+    return [np.asarray(own) for own in spec.make(rng, case)], 1
+
+
+def rows_alike(case: Case) -> bool:
+    """Whether all arrays of a case have as many rows, so that a part of it is like the whole."""
+    return all(shape and shape[0] == case.shapes[0][0] for shape in case.shapes)
 
 
 def graph_of(work: Callable[[], object]) -> Callable[[], None]:
@@ -190,8 +216,8 @@ def chosen(options: argparse.Namespace) -> Iterator[tuple[KernelSpec, Case, str]
             continue
         cases = [own for at, own in enumerate(spec.benchmarks) if not asked or at in asked[name]]
         if options.last:
-            made = [own for own in cases if spec.make is None or elements(own) <= MOST_MADE]
-            cases = (made or cases)[-1:]
+            quick = [own for own in cases if rows_alike(own) or elements(own) <= MOST_MADE]
+            cases = (cases if spec.make is None else quick or cases)[-1:]
         for dtype in (own for own in options.dtypes.split(",") if own in spec.dtypes):
             for case in cases:
                 yield spec, case, dtype
