@@ -46,7 +46,7 @@ def test_tiles_by_descriptors_and_factors_in_registers_give_the_same(
 
     for module in (blocks, plan):
         monkeypatch.setattr(module, "is_hopper", lambda _device: True)
-    monkeypatch.setattr(run, "DESCRIBED_WORK", 0)
+    monkeypatch.setattr(run, "DESCRIBED_WORK", dict.fromkeys(("forward", "q", "kv"), 0))
     monkeypatch.setattr(run, "described", noted)
     spec = specs()["flash_attention"]
     wrong = testing.check_forward(spec, case, "f16") + testing.check_backward(spec, case, "f16")
@@ -76,7 +76,7 @@ def _to_gpu(array: Any) -> Any:
     ],
 )
 def test_tiles_by_descriptors_on_a_gpu(monkeypatch: pytest.MonkeyPatch, case: Case) -> None:
-    monkeypatch.setattr(run, "DESCRIBED_WORK", 0)
+    monkeypatch.setattr(run, "DESCRIBED_WORK", dict.fromkeys(("forward", "q", "kv"), 0))
     spec = specs()["flash_attention"]
     for dtype in ("bf16", "f16"):
         wrong = testing.check_forward(spec, case, dtype, _to_gpu)

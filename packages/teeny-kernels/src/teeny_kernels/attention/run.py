@@ -25,7 +25,7 @@ def forward(plan: Plan) -> tuple[Output, Output]:
     operation, first, sides = plan.operation, plan.arrays[0], plan.sides
     out = Output(operation, first, (*first.shape[:-1], sides.dv))
     lse = Output(operation, first, plan.shape_of_logarithms(), dtype=exact_of(first.dtype))
-    blocks = blocks_of("forward", first, depth_of(max(sides.dq, sides.dv)))
+    by_tiles, blocks = _blocks(plan, "forward")
     q, k, v = (rows_of(operation, own) for own in plan.arrays)
     grid = sides.batch * sides.heads * -(-sides.sq // blocks.m)
     sink = plan.extras.sink
@@ -35,7 +35,7 @@ def forward(plan: Plan) -> tuple[Output, Output]:
         q.array,
         k.array,
         v.array,
-        *_described(plan, (k, v), blocks.n),
+        *_described(plan, (k, v), blocks.n, by_tiles),
         None if sink is None else sink.array,
         *_extras(plan.extras),
         *q.strides,
@@ -62,7 +62,7 @@ def backward(plan: Plan, grad: Operand, out: Operand, lse: Operand) -> list[Any]
     logs = contiguous(operation, lse).array
     strides = [*upstream.strides, *q.strides, *k.strides, *v.strides]
     numbers = _numbers(plan)
-    blocks = blocks_of("q", first, depth_of(max(sides.dq, sides.dv)))
+    by_tiles, blocks = _blocks(plan, "q")
     grid = sides.batch * sides.heads * -(-sides.sq // blocks.m)
     tuned(attention_backward_q, *blocks.launch)[grid](
         dq.array,
@@ -73,7 +73,7 @@ def backward(plan: Plan, grad: Operand, out: Operand, lse: Operand) -> list[Any]
         k.array,
         v.array,
         logs,
-        *_described(plan, (k, v), blocks.n),
+        *_described(plan, (k, v), blocks.n, by_tiles),
         *_extras(extras),
         *strides,
         *result.strides,
@@ -83,7 +83,7 @@ def backward(plan: Plan, grad: Operand, out: Operand, lse: Operand) -> list[Any]
         **_constants(sides, blocks),
         HELD=blocks.held,
     )
-    blocks = blocks_of("kv", first, depth_of(max(sides.dq, sides.dv)))
+    by_tiles, blocks = _blocks(plan, "kv")
     grid = sides.batch * sides.shared * -(-sides.sk // blocks.n)
     tuned(attention_backward_kv, *blocks.launch)[grid](
         dk.array,
@@ -94,7 +94,7 @@ def backward(plan: Plan, grad: Operand, out: Operand, lse: Operand) -> list[Any]
         v.array,
         logs,
         delta.array,
-        *_described(plan, (q, upstream), blocks.m),
+        *_described(plan, (q, upstream), blocks.m, by_tiles),
         *_extras(extras),
         *strides,
         *dk.strides,
@@ -135,11 +135,17 @@ def _of_sink(plan: Plan, sink: Operand, logs: Any, delta: Operand) -> Any:
     return finish(contiguous(plan.operation, made, plan.extras.sink_dtype))
 
 
-def _described(plan: Plan, rows: Sequence[Rows], side: int) -> list[Any]:
-    first, sides = plan.arrays[0], plan.sides
-    depths = sides.dq, sides.dv
-    if plan.packed or plan.work() < DESCRIBED_WORK:
+def _blocks(plan: Plan, kernel: str) -> tuple[bool, Blocks]:
+    """Whether a call is worth descriptors, and its blocks."""
+    by_tiles = not plan.packed and plan.work() >= DESCRIBED_WORK[kernel]
+    depth = depth_of(max(plan.sides.dq, plan.sides.dv))
+    return by_tiles, blocks_of(kernel, plan.arrays[0], depth, by_tiles=by_tiles)
+
+
+def _described(plan: Plan, rows: Sequence[Rows], side: int, by_tiles: bool) -> list[Any]:
+    if not by_tiles:
         return [None, None]
+    first, depths = plan.arrays[0], (plan.sides.dq, plan.sides.dv)
     found = [
         described(own, first.device, first.dtype, side, depth_of(depth))
         for own, depth in zip(rows, depths, strict=True)

@@ -71,9 +71,9 @@ _DROPOUT = ("seed", "threshold", "rescale", "DROPOUT")
 
 
 def splits_of(device: str, programs: int, blocks: int) -> int:
-    """Parts that give a GPU two programs for each of its multiprocessors, of two blocks or more."""
+    """Parts of two blocks or more, so many that all programs run at once, two a multiprocessor."""
     wanted = 264 if device.startswith("cuda") else 8
-    return max(1, min(MOST_SPLITS, -(-wanted // max(1, programs)), blocks // 2))
+    return max(1, min(MOST_SPLITS, wanted // max(1, programs), blocks // 2))
 
 
 def _blocks(like: Operand, depth: int, rows: int) -> tuple[int, int]:
