@@ -10,7 +10,7 @@ import sys
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from teeny_kernels.codes import E1201, E1203, E1206
+from teeny_kernels.codes import E1201, E1203, E1206, E1209
 from teeny_macros import devices
 
 if TYPE_CHECKING:
@@ -84,19 +84,31 @@ def operand(name: str, value: Any) -> Operand:
     """What is known of an array argument called `name`.
 
     Raises:
-        KernelError: E1201 for anything but an array, E1203 for a dtype that kernels do not have.
+        KernelError: E1201 for anything but an array, E1203 for a dtype that kernels do not have,
+            E1209 for elements that do not lie in memory as the dtype and strides say.
     """
     kind = type(value)
     library = kind.__module__.partition(".")[0]
     if library == "numpy" and hasattr(value, "__array_interface__") and hasattr(value, "strides"):
+        if hasattr(value, "mask"):
+            raise E1209.error(name=name, found="an array with a mask").help(
+                "fill it first: `.filled(value)`"
+            )
         value = sys.modules["numpy"].asarray(value)  # a NumPy scalar is an array of no axes
         item = value.itemsize
-        steps = tuple(step // item for step in value.strides)
         dtype = _dtype(name, value.dtype.name)
+        steps = tuple(step // item for step in value.strides)
+        if any(step % item for step in value.strides):
+            raise E1209.error(
+                name=name, found=f"an array with strides of {value.strides} bytes for {dtype}"
+            ).help("copy it first: `numpy.ascontiguousarray`")
         return Operand(value, value.shape, steps, dtype, "cpu", "numpy")
     if library == "torch" and hasattr(value, "data_ptr"):
         dtype = _dtype(name, str(value.dtype).rpartition(".")[2])
         where = value.device
+        strided = value.layout is sys.modules["torch"].strided
+        if not strided or value.is_neg() or value.is_meta:
+            raise _unlike_memory(name, value)
         device = "cpu" if where.type == "cpu" else f"{where.type}:{where.index or 0}"
         return Operand(
             value.detach(), tuple(value.shape), tuple(value.stride()), dtype, device, "torch"
@@ -116,6 +128,18 @@ def operand(name: str, value: Any) -> Operand:
     raise E1201.error(name=name, found=f"`{kind.__qualname__}`").help(
         "pass a NumPy, torch, CuPy or JAX array, or a buffer of a device"
     )
+
+
+def _unlike_memory(name: str, tensor: Any) -> Exception:
+    """The error for a torch tensor whose elements kernels cannot read."""
+    if tensor.is_meta:
+        found, do = "a tensor on `meta`, without elements", "make it on the CPU or a GPU"
+    elif tensor.layout is sys.modules["torch"].strided:
+        found, do = "a view that negates what it reads", "copy it first: `.resolve_neg()`"
+    else:
+        layout = str(tensor.layout).rpartition(".")[2]
+        found, do = f"a tensor of layout `{layout}`", "make it dense first: `.to_dense()`"
+    return E1209.error(name=name, found=found).help(do)
 
 
 def _dtype(name: str, foreign: str) -> str:

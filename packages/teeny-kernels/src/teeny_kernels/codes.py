@@ -31,5 +31,6 @@ E1207 = _row(
     "E1207", "mismatched-output", "{operation}: `{name}` is {found}, but the result is {wanted}"
 )
 E1208 = _row("E1208", "too-many-axes", "{operation}: {found} axes that cannot be joined")
+E1209 = _row("E1209", "unreadable-elements", "`{name}` is {found}, which kernels cannot read")
 
 CODES: tuple[Code, ...] = tuple(row for row in list(globals().values()) if isinstance(row, Code))

@@ -1,0 +1,48 @@
+"""Arrays that kernels cannot read as they lie are refused, with what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import teeny_kernels as tk
+from teeny_kernels.codes import KernelError
+
+
+def refused(array: Any) -> KernelError:
+    with pytest.raises(KernelError) as caught:
+        tk.neg(array)
+    return caught.value
+
+
+def test_a_field_of_records_between_the_places_of_its_dtype_is_refused() -> None:
+    records = np.zeros(3, [("weight", "f8"), ("label", "f4")])
+    error = refused(records["weight"])
+    assert error.code == "E1209"
+    assert "strides of (12,) bytes for f64" in str(error)
+    records = np.zeros(3, [("weight", "f4"), ("bias", "f4")])
+    records["weight"] = [1, 2, 3]
+    assert tk.neg(records["weight"]).tolist() == [-1, -2, -3]
+
+
+def test_a_mask_is_not_dropped() -> None:
+    masked = np.ma.masked_array(np.arange(4.0), mask=[False, True, False, False])
+    error = refused(masked)
+    assert error.code == "E1209"
+    assert ".filled(value)" in str(error)
+
+
+def test_torch_tensors_that_are_no_plain_memory_are_refused() -> None:
+    torch = pytest.importorskip("torch")
+    negated = torch.tensor([1 + 2j]).conj().imag
+    for tensor, do in (
+        (negated, ".resolve_neg()"),
+        (torch.eye(3).to_sparse(), ".to_dense()"),
+        (torch.empty(3, device="meta"), "on the CPU or a GPU"),
+    ):
+        error = refused(tensor)
+        assert error.code == "E1209"
+        assert do in str(error)
+    assert tk.neg(negated.resolve_neg()).tolist() == [2]
