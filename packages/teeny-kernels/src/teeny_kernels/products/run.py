@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from teeny_kernels.arrays import ITEMSIZES, Operand, empty, row_major
 from teeny_kernels.layout import broadcast_shape
 from teeny_kernels.products.choose import Config, Problem, choose
-from teeny_kernels.products.kernels import matmul_kernel
+from teeny_kernels.products.kernels import matmul_kernel, matmul_on_cpu
 from teeny_kernels.products.persistent import matmul_persistent
 from teeny_kernels.products.stream import matmul_join, matmul_shares, matmul_shares_described
 from teeny_kernels.products.views import (
@@ -46,6 +46,7 @@ class Epilogue(NamedTuple):
 
 PLAIN = Epilogue()
 KERNELS = (
+    matmul_on_cpu,
     matmul_kernel,
     matmul_shares,
     matmul_shares_described,
@@ -157,7 +158,8 @@ def _tiles(own: _Launch) -> None:
     config = own.config
     count, m, k, n = *own.x.shape, own.y.shape[-1]
     grid = count * -(-m // config.m) * -(-n // config.n)
-    launch: Any = matmul_kernel.options(num_warps=config.warps, num_stages=config.stages)[grid]
+    own_kernel = matmul_on_cpu if own.out.device == "cpu" else matmul_kernel
+    launch: Any = own_kernel.options(num_warps=config.warps, num_stages=config.stages)[grid]
     launch(
         own.out.array,
         own.x.array,
