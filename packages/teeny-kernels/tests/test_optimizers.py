@@ -228,3 +228,18 @@ def test_a_state_of_eight_bits_that_does_not_fit_is_refused(place: int, code: st
     arrays[place] = arrays[place][:1] if code == "E1202" else arrays[place].astype(np.uint8)
     with pytest.raises(KernelError, match=code):
         teeny_kernels.adam_8bit_step(*arrays, step=1)
+
+
+def test_a_code_of_eight_bits_is_the_nearest_to_the_fourth_root() -> None:
+    roots = np.array([127.0, 100.497, 100.503, 0.499, 0.501, -100.497, -100.503, 0.0])
+    grad = np.sign(roots) * (roots / 127) ** 4
+    codes: list[Any] = [
+        np.zeros(8, np.int8), np.zeros(1, np.float32),
+        np.zeros(8, np.uint8), np.zeros(1, np.float32),
+    ]  # fmt: skip
+    teeny_kernels.adam_8bit_step(np.zeros(8), grad, *codes, step=1)
+    assert codes[0].tolist() == [127, 100, 101, 0, 1, -100, -101, 0]
+    np.testing.assert_allclose(codes[1], 0.1, rtol=1e-6)
+    # A second moment above 0 is never kept as 0.
+    assert codes[2].tolist()[-1] == 0
+    assert min(codes[2][:-1]) == 1

@@ -26,7 +26,7 @@ from teeny_kernels.spec import FLOATS, Case, Cost, KernelSpec, Tolerance
 from teeny_kernels.tensor.sorting import KERNELS, sorted_keys
 from teeny_kernels.testing import fill
 from teeny_macros import kernel
-from teeny_triton import Axis, Const, Float, Ptr, bf16, f16, f32, f64, i32, i64
+from teeny_triton import Axis, Const, Elem, Float, Ptr, bf16, f16, f32, f64, i32, i64
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 D = TypeVar("D", bound=Float)
 C = TypeVar("C", bound=Float)
+Z = TypeVar("Z", bound=Elem)
 
 DTYPES = (f32, f16, bf16, f64)
 INDICES = ("i64", "i32", "i16", "i8", "u8")
@@ -82,8 +83,8 @@ def known_keys(
     tl.store(key_ptr + at, tl.where(known, index, n_known).to(i32), mask=mask)
 
 
-@kernel(dtypes=DTYPES)
-def zeros_kernel(out_ptr: Ptr[D], n_elements: i64 | int, BLOCK_SIZE: Const[int]) -> None:
+@kernel(dtypes=(*DTYPES, i32))
+def zeros_kernel(out_ptr: Ptr[Z], n_elements: i64 | int, BLOCK_SIZE: Const[int]) -> None:
     at = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     zeros = tl.zeros((BLOCK_SIZE,), tl.elem(out_ptr))
     tl.store(out_ptr + at, zeros, mask=at < n_elements)
@@ -158,8 +159,7 @@ def join_runs_kernel(
     current = tl.load(key_ptr + (end - 1))
     goes_on = tl.load(key_ptr + end, mask=end < n_tokens, other=-1) == current
     # A run that fills the chunk and began before it is another program's.
-    before = tl.load(key_ptr + (begin - 1), mask=begin > 0, other=-1)
-    is_part = (tl.load(key_ptr + begin) == current) & (before == current)
+    is_part = tl.load(key_ptr + (begin - 1), mask=begin > 0, other=-1) == current
     if goes_on & (current < n_known) & ~is_part:
         total = tl.load(tail_ptr + chunk * n_cols + col, mask=mask, other=0.0)
         follower = chunk
@@ -167,9 +167,7 @@ def join_runs_kernel(
             follower += 1
             total += tl.load(head_ptr + follower * n_cols + col, mask=mask, other=0.0)
             last = tl.minimum((follower + 1) * CHUNK, n_tokens)
-            full = tl.load(key_ptr + (last - 1)) == current
-            after = tl.load(key_ptr + last, mask=last < n_tokens, other=-1) == current
-            goes_on = full & after
+            goes_on = tl.load(key_ptr + last, mask=last < n_tokens, other=-1) == current
         row = current.to(i64) * n_cols + col
         tl.store(dw_ptr + row, total.to(tl.elem(dw_ptr)), mask=mask)
 

@@ -22,6 +22,7 @@ from teeny_kernels.codes import E1202, E1204
 from teeny_kernels.layout import Output, contiguous, require_dtype
 from teeny_kernels.philox import philox, signed, uniform
 from teeny_kernels.spec import Case, Cost, KernelSpec, Tolerance
+from teeny_kernels.testing import fill
 from teeny_macros import device, kernel
 from teeny_triton import Axis, Const, Float, Ptr, bf16, f16, f32, i32, i64
 
@@ -232,6 +233,16 @@ def _case(shape: tuple[int, ...], values: str = "normal", **options: Any) -> Cas
     return Case((shape,), {"seed": 1, **options}, values)
 
 
+def _make(rng: np.random.Generator, case: Case) -> list[Any]:
+    shape = case.shapes[0]
+    if "neighbors" not in case.values:
+        return [fill(rng, shape, case.values)]
+    # Logits that differ in their last bit: the greatest, and those just below it.
+    least = (rng.standard_normal((*shape[:-1], 1)) * 1e-3).astype(np.float32)
+    steps = rng.permuted(np.broadcast_to(np.arange(shape[-1]), shape), axis=-1)
+    return [(least.view(np.int32) + steps.astype(np.int32)).view(np.float32).astype(np.float64)]
+
+
 SPEC = KernelSpec(
     name="sample",
     family="tensor",
@@ -240,6 +251,7 @@ SPEC = KernelSpec(
     formula="argmax(x / temperature - log(-log(u))) over what top-k and top-p keep",
     source="Gumbel 1954; Holtzman et al. 2020 (top-p); Salmon et al. 2011 (u)",
     reference=_reference,
+    make=_make,
     dtypes=TAKEN,
     cases=(
         _case((1,)),
@@ -255,6 +267,8 @@ SPEC = KernelSpec(
         _case((64, 100), top_p=0.7),
         _case((64, 100), "special", top_k=20, top_p=0.3, seed=2**60),
         _case((2, 5000), top_k=50, top_p=0.9),
+        _case((64, 5), "neighbors", top_k=2),
+        _case((64, 5), "neighbors", top_p=0.3),
     ),
     tolerance=Tolerance(0, "an index"),
     cost=_cost,

@@ -18,14 +18,14 @@ from teeny_kernels.arrays import Operand, empty, operand, same_place
 from teeny_kernels.codes import E1202, E1204
 from teeny_kernels.layout import Output, copy, normal_axis, permuted, require_dtype, reshaped
 from teeny_kernels.rows import Rows, as_rows, block_of, from_rows
-from teeny_kernels.spec import FLOATS, Case, Cost, KernelSpec, Tolerance
+from teeny_kernels.spec import Case, Cost, KernelSpec, Tolerance
 from teeny_kernels.tensor.embedding import zeros_kernel
 from teeny_macros import device, kernel
-from teeny_triton import Axis, Const, Elem, Float, Ptr, bf16, f16, f32, f64, i32, i64
+from teeny_triton import Axis, Const, Elem, Ptr, bf16, f16, f32, f64, i32, i64
 
 A = TypeVar("A")
 D = TypeVar("D", bound=Elem)
-F = TypeVar("F", bound=Float)
+F = TypeVar("F", bound=Elem)
 
 TAKEN = ("f32", "f16", "bf16", "i32")
 CHUNK = 4096
@@ -82,7 +82,7 @@ def topk_kernel(
         tl.store(index_ptr + program * KEPT + place, best)
 
 
-@kernel(dtypes=(f32, f16, bf16, f64, i64), do_not_specialize=("n_elements",))
+@kernel(dtypes=(f32, f16, bf16, f64, i32, i64), do_not_specialize=("n_elements",))
 def topk_backward_kernel(
     dx_ptr: Ptr[F],
     grad_ptr: Ptr[F],
@@ -96,7 +96,7 @@ def topk_backward_kernel(
     mask = at < n_elements
     index = tl.load(index_ptr + at, mask=mask, other=0)
     known = mask & (index >= 0) & (index < n_cols)
-    grad = tl.load(grad_ptr + at, mask=mask, other=0.0)
+    grad = tl.load(grad_ptr + at, mask=mask, other=0)
     tl.store(dx_ptr + at // n_kept * n_cols + index, grad, mask=known)
 
 
@@ -148,7 +148,7 @@ def topk_backward(grad: A, indices: A, x: A, axis: int = -1, *, out: A | None = 
     operation = "topk_backward"
     source, upstream, index = operand("x", x), operand("grad", grad), operand("indices", indices)
     same_place(operation, [("x", source), ("grad", upstream), ("indices", index)])
-    require_dtype(operation, "x", source, FLOATS)
+    require_dtype(operation, "x", source, (*TAKEN, "f64"))
     require_dtype(operation, "grad", upstream, (source.dtype,))
     require_dtype(operation, "indices", index, ("i64",))
     at = normal_axis(operation, axis, source.ndim)
@@ -199,9 +199,7 @@ def _choose(rows: Rows, k: int, largest: bool, values: Operand, places: Operand)
         keys, left = target, chunks * kept
 
 
-def _reference(
-    x: np.ndarray, k: int, axis: int = -1, largest: bool = True
-) -> tuple[np.ndarray, np.ndarray]:
+def _reference(x: np.ndarray, k: int, axis: int = -1, largest: bool = True) -> tuple[Any, Any, Any]:
     keys = -x if largest else x
     # NumPy sorts NaN behind everything: for the largest it has to come first.
     order = np.argsort(keys, axis=axis, kind="stable")
@@ -209,16 +207,25 @@ def _reference(
         last = np.argsort(~np.isnan(np.take_along_axis(x, order, axis)), axis=axis, kind="stable")
         order = np.take_along_axis(order, last, axis)
     order = np.take(order, range(k), axis)
-    return np.take_along_axis(x, order, axis), order
+    chosen = np.zeros_like(x)
+    np.put_along_axis(chosen, order, np.take_along_axis(x, order, axis), axis)
+    return np.take_along_axis(x, order, axis), order, chosen
 
 
-def _torch(t: Any, x: Any, k: int, axis: int = -1, largest: bool = True) -> tuple[Any, Any]:
+def _with_gradient(x: Any, k: int, axis: int = -1, largest: bool = True) -> tuple[Any, Any, Any]:
+    """The results, and what the backward makes of the values: the chosen elements, 0 elsewhere."""
+    values, places = topk(x, k, axis, largest)
+    return values, places, topk_backward(values, places, x, axis)
+
+
+def _torch(t: Any, x: Any, k: int, axis: int = -1, largest: bool = True) -> tuple[Any, Any, Any]:
     # torch.topk itself leaves open which of equal elements it takes.
     values, order = t.sort(x, dim=axis, descending=largest, stable=True)
     best = t.topk(x, k, axis, largest, True).values
     chosen = values.narrow(axis, 0, k)
     assert t.equal(t.nan_to_num(best, nan=7.0), t.nan_to_num(chosen, nan=7.0))
-    return best, order.narrow(axis, 0, k)
+    order = order.narrow(axis, 0, k)
+    return best, order, t.zeros_like(x).scatter(axis, order, best)
 
 
 def _cost(case: Case, itemsize: int) -> Cost:
@@ -233,13 +240,14 @@ SPEC = KernelSpec(
     name="topk",
     family="tensor",
     function=topk,
+    call=_with_gradient,
     kernels=(topk_kernel, topk_backward_kernel),
     formula="the k largest of x, in order, and their places",
     source="PyTorch, torch.topk; Batcher 1968",
     reference=_reference,
     torch_name="torch.topk",
     torch=_torch,
-    outputs=2,
+    outputs=3,
     dtypes=("f32", "f16", "bf16"),
     cases=(
         _case((1,), 1),
