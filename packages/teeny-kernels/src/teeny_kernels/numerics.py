@@ -29,7 +29,7 @@ def number(value: f32 | f64 | i32 | i64 | float, x: Tensor[f32, R] | f32) -> f32
 
 
 @device
-def accumulated(x: Tensor[Any, R]) -> Tensor[f32, R]:
+def accumulated(x: Tensor[Any, R]) -> Tensor[Any, R]:
     """`x` in the dtype of its sums: integers and bools in i64, floats as `widen` says."""
     if x.dtype == f16 or x.dtype == bf16:
         return x.to(f32)

@@ -3,13 +3,14 @@
 Order: a NaN is greater than every number, and of equal elements the first comes first. Grid: one
 program for each row, or for each chunk of 4096 elements of one, whose best are then chosen from
 in turn. An element and its place are one 64-bit key, so that every order is strict and repeated
-runs are bit-equal (bitonic networks, Batcher 1968). The gradient goes to the chosen elements.
+runs are bit-equal (bitonic networks, Batcher 1968); elements of f64 fill a key alone, and a program
+for each chosen one then finds its place. The gradient goes to the chosen elements.
 """
 
 from __future__ import annotations
 
 from math import prod
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,16 +19,19 @@ from teeny_kernels.arrays import Operand, empty, operand, same_place
 from teeny_kernels.codes import E1202, E1204
 from teeny_kernels.layout import Output, copy, normal_axis, permuted, require_dtype, reshaped
 from teeny_kernels.rows import Rows, as_rows, block_of, from_rows
-from teeny_kernels.spec import Case, Cost, KernelSpec, Tolerance
+from teeny_kernels.spec import FLOATS, Case, Cost, KernelSpec, Tolerance
 from teeny_kernels.tensor.embedding import zeros_kernel
 from teeny_macros import device, kernel
 from teeny_triton import Axis, Const, Elem, Ptr, bf16, f16, f32, f64, i32, i64
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 A = TypeVar("A")
 D = TypeVar("D", bound=Elem)
 F = TypeVar("F", bound=Elem)
 
-TAKEN = ("f32", "f16", "bf16", "i32")
+TAKEN = (*FLOATS, "i32")
 CHUNK = 4096
 LOW = 0xFFFFFFFF
 LEAST = -(2**63)
@@ -36,7 +40,11 @@ MOST = 2048  # elements asked for of rows of more than one chunk
 
 @device
 def ordered(x: Any) -> Any:
-    """An i64 within 32 bits that is in the order of x; -0 is 0, a NaN the greatest."""
+    """An i64 in the order of x, within 32 bits unless x is of f64; -0 is 0, a NaN the greatest."""
+    if x.dtype == f64:
+        long = (x + 0.0).to(i64, bitcast=True)
+        long = tl.where(long < 0, long ^ 0x7FFFFFFFFFFFFFFF, long)
+        return tl.where(x != x, 0x7FFFFFFFFFFFFFFF, long)
     if x.dtype == i32:
         return x.to(i64)
     wide = x.to(f32) + 0.0
@@ -45,7 +53,7 @@ def ordered(x: Any) -> Any:
     return tl.where(wide != wide, 0x7FFFFFFF, own).to(i64)
 
 
-@kernel(dtypes=(f32, f16, bf16, i32, i64), do_not_specialize=("n_chunks", "n_kept"))
+@kernel(dtypes=(f32, f16, bf16, f64, i32, i64), do_not_specialize=("n_chunks", "n_kept"))
 def topk_kernel(
     value_ptr: Ptr[D] | None,
     index_ptr: Ptr[i64],
@@ -69,7 +77,10 @@ def topk_kernel(
     else:
         own = ordered(tl.load(x_ptr + row * n_cols + start + lanes, mask=mask, other=0))
         own = own if LARGEST else -1 - own
-        key = tl.where(mask, own * 0x100000000 + (LOW - (start + lanes)), LEAST)
+        if tl.elem(x_ptr) == f64:
+            key = tl.where(mask, own, LEAST)
+        else:
+            key = tl.where(mask, own * 0x100000000 + (LOW - (start + lanes)), LEAST)
     best = tl.topk(key, KEPT)
     place = tl.arange(0, KEPT)
     if value_ptr is not None:
@@ -80,6 +91,41 @@ def topk_kernel(
         tl.store(index_ptr + row * n_kept + place, index, mask=there)
     else:
         tl.store(index_ptr + program * KEPT + place, best)
+
+
+@kernel(dtypes=(f64, i64), do_not_specialize=("n_kept",))
+def locate_kernel(
+    value_ptr: Ptr[D],
+    index_ptr: Ptr[i64],
+    x_ptr: Ptr[D],
+    key_ptr: Ptr[i64],
+    n_cols: i64 | int,
+    n_kept: i64 | int,
+    LARGEST: Const[bool],
+    KEPT: Const[int],
+    BLOCK_SIZE: Const[int],
+) -> None:
+    program = tl.program_id(Axis.X).to(i64)
+    row = program // n_kept
+    rank = program % n_kept
+    ranks = tl.arange(0, KEPT)
+    key = tl.load(key_ptr + row * KEPT + rank)
+    equal = tl.load(key_ptr + row * KEPT + ranks) == key
+    # Which of the elements that are equal it is.
+    wanted = tl.sum((equal & (ranks < rank)).to(i64), axis=0) + 1
+    lanes = tl.arange(0, BLOCK_SIZE)
+    seen = wanted * 0
+    found = wanted * 0
+    for start in range(0, n_cols, BLOCK_SIZE):
+        mask = lanes < n_cols - start
+        own = ordered(tl.load(x_ptr + row * n_cols + start + lanes, mask=mask, other=0))
+        own = own if LARGEST else -1 - own
+        hits = (mask & (own == key)).to(i64)
+        here = (hits == 1) & (tl.cumsum(hits, axis=0) + seen == wanted)
+        found += tl.sum(tl.where(here, start + lanes, 0), axis=0)
+        seen += tl.sum(hits, axis=0)
+    tl.store(index_ptr + program, found)
+    tl.store(value_ptr + program, tl.load(x_ptr + (row * n_cols + found)))
 
 
 @kernel(dtypes=(f32, f16, bf16, f64, i32, i64), do_not_specialize=("n_elements",))
@@ -110,7 +156,7 @@ def topk(
     """The `k` largest elements along `axis` in order, and their places, in i64; or the smallest.
 
     A NaN is greater than every number; of equal elements the first comes first. The results are in
-    order for `sorted=False` too. `x` is of f32, f16, bf16 or i32.
+    order for `sorted=False` too. `x` is of floats or i32.
 
     Raises:
         KernelError: E1201, E1203, E1205; E1204 when the axis has no `k` elements, and for more than
@@ -148,7 +194,7 @@ def topk_backward(grad: A, indices: A, x: A, axis: int = -1, *, out: A | None = 
     operation = "topk_backward"
     source, upstream, index = operand("x", x), operand("grad", grad), operand("indices", indices)
     same_place(operation, [("x", source), ("grad", upstream), ("indices", index)])
-    require_dtype(operation, "x", source, (*TAKEN, "f64"))
+    require_dtype(operation, "x", source, TAKEN)
     require_dtype(operation, "grad", upstream, (source.dtype,))
     require_dtype(operation, "indices", index, ("i64",))
     at = normal_axis(operation, axis, source.ndim)
@@ -181,25 +227,35 @@ def _choose(rows: Rows, k: int, largest: bool, values: Operand, places: Operand)
     kept = block_of(k)
     keys: Operand | None = None
     left = rows.columns
+    alone = rows.array.dtype == "f64"
     while True:
         block = min(CHUNK, max(block_of(left), kept, 2))
         chunks = -(-left // block)
         last = chunks == 1
-        target = places if last else empty(rows.array, (rows.rows, chunks * kept), "i64")
+        direct = last and not alone
+        target = places if direct else empty(rows.array, (rows.rows, chunks * kept), "i64")
         launch: Any = topk_kernel.options(num_warps=8 if block > 1024 else 4)[rows.rows * chunks]
         launch(
-            *(values.array if last else None, target.array, rows.array.array),
+            *(values.array if direct else None, target.array, rows.array.array),
             *(None if keys is None else keys.array, rows.columns, left, chunks, k),
             LARGEST=largest,
             KEPT=kept,
             BLOCK_SIZE=block,
         )
-        if last:
-            return
         keys, left = target, chunks * kept
+        if last:
+            break
+    if alone:
+        locate: Any = locate_kernel[rows.rows * k]
+        locate(
+            *(values.array, places.array, rows.array.array, keys.array, rows.columns, k),
+            LARGEST=largest,
+            KEPT=kept,
+            BLOCK_SIZE=1024,
+        )
 
 
-def _reference(x: np.ndarray, k: int, axis: int = -1, largest: bool = True) -> tuple[Any, Any, Any]:
+def _reference(x: np.ndarray, k: int, axis: int = -1, largest: bool = True) -> tuple[Any, Any]:
     keys = -x if largest else x
     # NumPy sorts NaN behind everything: for the largest it has to come first.
     order = np.argsort(keys, axis=axis, kind="stable")
@@ -207,25 +263,32 @@ def _reference(x: np.ndarray, k: int, axis: int = -1, largest: bool = True) -> t
         last = np.argsort(~np.isnan(np.take_along_axis(x, order, axis)), axis=axis, kind="stable")
         order = np.take_along_axis(order, last, axis)
     order = np.take(order, range(k), axis)
-    chosen = np.zeros_like(x)
-    np.put_along_axis(chosen, order, np.take_along_axis(x, order, axis), axis)
-    return np.take_along_axis(x, order, axis), order, chosen
+    return np.take_along_axis(x, order, axis), order
 
 
-def _with_gradient(x: Any, k: int, axis: int = -1, largest: bool = True) -> tuple[Any, Any, Any]:
-    """The results, and what the backward makes of the values: the chosen elements, 0 elsewhere."""
-    values, places = topk(x, k, axis, largest)
-    return values, places, topk_backward(values, places, x, axis)
+def _slopes(
+    grads: Sequence[Any], arrays: Sequence[Any], options: Mapping[str, Any], *_: Any
+) -> Sequence[Any]:
+    x = arrays[0]
+    found = np.zeros(x.shape)
+    np.put_along_axis(found, _reference(x, **options)[1], grads[0], options.get("axis", -1))
+    return [found]
 
 
-def _torch(t: Any, x: Any, k: int, axis: int = -1, largest: bool = True) -> tuple[Any, Any, Any]:
+def _back(
+    grads: Sequence[Any], arrays: Sequence[Any], outputs: Any, options: Mapping[str, Any]
+) -> Sequence[Any]:
+    return (topk_backward(grads[0], outputs[1], arrays[0], options.get("axis", -1)),)
+
+
+def _torch(t: Any, x: Any, k: int, axis: int = -1, largest: bool = True) -> tuple[Any, Any]:
     # torch.topk itself leaves open which of equal elements it takes.
     values, order = t.sort(x, dim=axis, descending=largest, stable=True)
     best = t.topk(x, k, axis, largest, True).values
     chosen = values.narrow(axis, 0, k)
     assert t.equal(t.nan_to_num(best, nan=7.0), t.nan_to_num(chosen, nan=7.0))
-    order = order.narrow(axis, 0, k)
-    return best, order, t.zeros_like(x).scatter(axis, order, best)
+    # Sorted values, whose gradients go where they lie; topk's would, among equals, elsewhere.
+    return chosen, order.narrow(axis, 0, k)
 
 
 def _cost(case: Case, itemsize: int) -> Cost:
@@ -240,15 +303,16 @@ SPEC = KernelSpec(
     name="topk",
     family="tensor",
     function=topk,
-    call=_with_gradient,
-    kernels=(topk_kernel, topk_backward_kernel),
+    backward=_back,
+    backward_reference=_slopes,
+    differentiable_outputs=1,
+    kernels=(topk_kernel, locate_kernel, topk_backward_kernel),
     formula="the k largest of x, in order, and their places",
     source="PyTorch, torch.topk; Batcher 1968",
     reference=_reference,
     torch_name="torch.topk",
     torch=_torch,
-    outputs=3,
-    dtypes=("f32", "f16", "bf16"),
+    outputs=2,
     cases=(
         _case((1,), 1),
         _case((0, 5), 2),
