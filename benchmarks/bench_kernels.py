@@ -120,6 +120,8 @@ class Bench:
                     raise
                 print(f"    {name}: {type(error).__name__}: {str(error).splitlines()[0][:90]}")
                 torch.cuda.synchronize()
+                if name == "liger":  # some of its functions wait for the GPU, which graphs cannot
+                    graphs[name] = work
         samples: dict[str, list[float]] = {name: [] for name in graphs}
         for _ in range(self.rounds):
             for name, replay in graphs.items():
@@ -134,10 +136,14 @@ class Bench:
 
 
 def ceiling(bench: Bench) -> float:
-    """Bytes a second of PyTorch's copy of 512 MiB of f32, read and written."""
-    source = torch.empty(FLUSH_BYTES // 4, dtype=torch.float32, device="cuda")
+    """Bytes a second of a kernel of PyTorch's that reads and writes 512 MiB of f32.
+
+    No `copy_`: a graph makes a copy of memory of it, which is far slower than kernels are.
+    """
+    source = torch.zeros(FLUSH_BYTES // 4, dtype=torch.float32, device="cuda")
     target = torch.empty_like(source)
-    return 2 * FLUSH_BYTES / bench.compare({"copy": lambda: target.copy_(source)})["copy"] * 1e6
+    found = bench.compare({"copy": lambda: torch.neg(source, out=target)})["copy"]
+    return 2 * FLUSH_BYTES / found * 1e6
 
 
 def forward_works(spec: KernelSpec, case: Case, inputs: list[Any], compiled: bool) -> Any:
@@ -175,13 +181,15 @@ def backward_works(spec: KernelSpec, case: Case, inputs: list[Any]) -> Any:
     }
     if spec.torch is not None:
         leaves = [own.clone() for own in inputs]
-        wanted = [leaves[at].requires_grad_() for at in spec.differentiable]
+        # An input that a case leaves out has no gradient.
+        wanted = [leaves[at].requires_grad_() for at in spec.differentiable if at < len(leaves)]
         found = spec.torch(torch, *leaves, **case.options)
         found = tuple(found) if isinstance(found, tuple | list) else (found,)
         works["autograd"] = lambda: torch.autograd.grad(
             found, wanted, grads, retain_graph=True, allow_unused=True
         )
-        liger = liger_peers.backward(spec.name, inputs, case.options, grads, spec.differentiable)
+        places = [at for at in spec.differentiable if at < len(inputs)]
+        liger = liger_peers.backward(spec.name, inputs, case.options, grads, places)
         if liger is not None:
             works["liger autograd"] = liger
     return works
@@ -275,12 +283,18 @@ def main() -> None:
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}; copy {copy / 1e9:.0f} GB/s")
     rows: list[dict[str, Any]] = []
     for spec, case, dtype in chosen(options):
-        parts = works_of(spec, case, dtype, options.compile)
-        for part, works in parts.items():
-            rows.append(row(bench, copy, spec, case, dtype, part, works))
+        parts: dict[str, Any] = {}
+        try:
+            parts = works_of(spec, case, dtype, options.compile)
+            for part, works in parts.items():
+                rows.append(row(bench, copy, spec, case, dtype, part, works))
+        except Exception as error:  # noqa: BLE001 - the other operations are measured, and this told
+            print(f"{spec.name}: {type(error).__name__}: {str(error).splitlines()[0][:200]}")
+            torch.cuda.synchronize()
         if options.json:  # at once: a run that is stopped has measured something
             write(options.json, copy, rows)
-        del parts, works
+        del parts
+        works = None
         torch.cuda.empty_cache()
     ratios = [own["ratio"] for own in rows if own["ratio"]]
     if ratios:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from teeny_kernels.arrays import Operand
+    from teeny_macros import Kernel
 
 
 class Rows(NamedTuple):
@@ -86,3 +87,14 @@ def unit_of(columns: int) -> int:
 def warps_of(block: int, itemsize: int) -> int:
     """Warps for a resident row: 16 to 32 half-width elements for each thread."""
     return max(1, min(16, block * itemsize // (32 * 64)))
+
+
+def resident(kernel: Kernel[...], warps: int, block: int) -> Any:
+    """`kernel` to launch for rows that fit `block`: 64 registers a thread, so that programs overlap.
+
+    Of programs of 16 warps only one fits else, and the memory waits while it computes. Rows of more
+    than 32 elements a thread need more.
+    """
+    if warps < 8 or block > 1024 * warps:
+        return kernel.options(num_warps=warps)
+    return kernel.options(num_warps=warps, maxnreg=64)

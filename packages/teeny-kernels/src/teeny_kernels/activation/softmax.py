@@ -21,7 +21,7 @@ from teeny_kernels.arrays import ITEMSIZES, Operand, operand, same_place
 from teeny_kernels.codes import E1202
 from teeny_kernels.layout import require_dtype
 from teeny_kernels.numerics import widen
-from teeny_kernels.rows import block_of, map_rows, unit_of, warps_of
+from teeny_kernels.rows import block_of, map_rows, resident, unit_of, warps_of
 from teeny_kernels.spec import FLOATS, Case, Cost, KernelSpec, Tolerance
 from teeny_macros import Kernel, kernel
 from teeny_triton import Axis, Const, Float, Ptr, bf16, f16, f32, f64, i32, i64
@@ -195,7 +195,7 @@ def _backward(operation: str, grad: Any, y: Any, axis: int, out: Any, *, log: bo
 
 
 def _launch(
-    resident: Kernel[...],
+    whole: Kernel[...],
     wide: Kernel[...],
     result: Operand,
     arrays: Sequence[Operand],
@@ -203,10 +203,13 @@ def _launch(
     columns: int,
     log: bool,
 ) -> None:
-    chosen, block = (resident, block_of(columns)) if columns <= RESIDENT else (wide, 4096)
+    chosen, block = (whole, block_of(columns)) if columns <= RESIDENT else (wide, 4096)
     warps = warps_of(block, ITEMSIZES[result.dtype])
     unit = unit_of(columns)
-    chosen.options(num_warps=warps)[rows](
+    # The backward of softmax holds both of its inputs, whose loads overlap each other.
+    holds = chosen is softmax_backward_kernel and not log
+    launch = chosen.options(num_warps=warps) if holds else resident(chosen, warps, block)
+    launch[rows](
         result.array,
         *(own.array for own in arrays),
         columns // unit,

@@ -31,7 +31,7 @@ from teeny_kernels.loss.entropy_kernels import (
     cross_entropy_backward_kernel,
     cross_entropy_forward_kernel,
 )
-from teeny_kernels.rows import as_rows, from_rows, unit_of
+from teeny_kernels.rows import as_rows, from_rows, resident, unit_of
 
 A = TypeVar("A")
 
@@ -105,7 +105,7 @@ def cross_entropy_backward(
     if call.x.size:
         tile = row_tile(rows.columns, ITEMSIZES[call.x.dtype], twice=True)
         unit = unit_of(rows.columns)
-        cross_entropy_backward_kernel.options(num_warps=tile.warps)[rows.rows](
+        resident(cross_entropy_backward_kernel, tile.warps, tile.height * tile.width)[rows.rows](
             flat.array,
             upstream.array,
             weight_sum(call),

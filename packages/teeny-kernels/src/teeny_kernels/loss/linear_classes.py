@@ -40,7 +40,7 @@ from teeny_kernels.products.run import Epilogue, product
 from teeny_kernels.reduce.kernels import exact, plus, reduce_into
 from teeny_kernels.reduce.scans import times
 from teeny_kernels.reduce.sums import SUM
-from teeny_kernels.rows import unit_of
+from teeny_kernels.rows import resident, unit_of
 from teeny_kernels.spec import EPSILON, FLOATS, TINY, Case, Cost, KernelSpec, Tolerance
 from teeny_kernels.testing import fill
 from teeny_macros import device
@@ -274,7 +274,7 @@ def _slopes_of(call: _Call, upstream: Operand | None, total: Any, start: int, en
     grads = None
     if upstream is not None:
         grads = (_part(_flat(upstream), start, end) if each else upstream).array
-    run: Any = cross_entropy_backward_kernel.options(num_warps=tile.warps)[rows]
+    run: Any = resident(cross_entropy_backward_kernel, tile.warps, tile.height * tile.width)[rows]
     run(
         *(made.array, grads, total, logits.array),
         *(_part(_flat(call.loss.target), start, end).array, None, classes // unit),

@@ -18,7 +18,7 @@ from teeny_kernels.codes import E1202
 from teeny_kernels.layout import Output, contiguous, require_dtype
 from teeny_kernels.norm import run
 from teeny_kernels.norm.kernels import add_norm_forward, column_sums, row_norm_backward
-from teeny_kernels.rows import block_of, unit_of, warps_of
+from teeny_kernels.rows import block_of, resident, unit_of, warps_of
 from teeny_kernels.spec import EPSILON, FLOATS, Case, Cost, KernelSpec, Tolerance
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def add_rms_norm(
         columns = prod(sides)
         block = block_of(columns)
         warps, unit = warps_of(block, ITEMSIZES[source.dtype]), unit_of(columns)
-        launch: Any = add_norm_forward.options(num_warps=warps)[source.size // columns]
+        launch: Any = resident(add_norm_forward, warps, block)[source.size // columns]
         launch(
             *(result.operand.array, total.operand.array),
             *(contiguous(operation, given).array for given in (source, other)),

@@ -9,7 +9,7 @@ from teeny_kernels.arrays import ITEMSIZES, empty, finish, operand, same_place
 from teeny_kernels.codes import E1202, E1204
 from teeny_kernels.layout import Output, contiguous, require_dtype
 from teeny_kernels.norm.kernels import column_sums, row_norm_backward, row_norm_forward
-from teeny_kernels.rows import block_of, unit_of, warps_of
+from teeny_kernels.rows import block_of, resident, unit_of, warps_of
 from teeny_kernels.spec import FLOATS
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from teeny_kernels.arrays import Operand
 
-# Programs of a backward: 16 warps for each of the 132 multiprocessors of an H200, two programs at
-# least. Each keeps sums of its own, so there are never more than fit at a time.
+# Programs of a backward: 16 warps for each of the 132 multiprocessors of an H200, of 128 registers.
+# Each keeps sums of its own, so there are never more than fit at a time.
 MULTIPROCESSORS = 132
 WARPS = 16
 LONGEST = 1 << 20  # the largest block
@@ -80,7 +80,7 @@ def forward(
         ready = contiguous(operation, source)
         block = block_of(columns)
         warps, unit = warps_of(block, ITEMSIZES[source.dtype]), unit_of(columns)
-        row_norm_forward.options(num_warps=warps)[source.size // columns](
+        resident(row_norm_forward, warps, block)[source.size // columns](
             result.operand.array,
             ready.array,
             _array(given["weight"]),
@@ -129,14 +129,14 @@ def backward(
     rows = source.size // columns if columns else 0
     block = block_of(columns)
     warps, unit = min(16, 2 * warps_of(block, ITEMSIZES[source.dtype])), unit_of(columns)
-    programs = max(1, min(MULTIPROCESSORS * max(2, WARPS // warps), rows))
+    programs = max(1, min(MULTIPROCESSORS * max(1, WARPS // warps), rows))
     dx = Output(operation, source, source.shape)
     exact = "f64" if source.dtype == "f64" else "f32"
     parts = [
         empty(source, (programs, columns), exact) if wanted else None
         for wanted in (given is not None, with_bias)
     ]
-    row_norm_backward.options(num_warps=warps)[programs if columns else 0](
+    row_norm_backward.options(num_warps=warps, maxnreg=128)[programs if columns else 0](
         dx.operand.array,
         _array(parts[0]),
         _array(parts[1]),
