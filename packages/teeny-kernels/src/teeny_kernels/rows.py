@@ -90,7 +90,7 @@ def warps_of(block: int, itemsize: int) -> int:
 
 
 def resident(kernel: Kernel[...], warps: int, block: int) -> Any:
-    """`kernel` to launch for rows within `block`: of 64 registers a thread, so that programs overlap.
+    """`kernel` to launch of rows within `block`: 64 registers a thread, so that programs overlap.
 
     Of programs of 16 warps only one fits else, and the memory waits while it computes. Rows of more
     than 32 elements a thread need more.
