@@ -173,6 +173,45 @@ def test_starts_of_another_shape_or_dtype_are_refused() -> None:
     assert caught.value.code == "E1204"
 
 
+@pytest.mark.parametrize(
+    ("starts", "longest", "named"),
+    [
+        ([0, 9], 9, "`cu_seqlens_q` cannot be [0, 9]"),
+        ([-1, 4], 5, "`cu_seqlens_q` cannot be [-1, 4]"),
+        ([0, 3, 2, 4], 4, "`cu_seqlens_q` cannot be [0, 3, 2, 4]"),
+        ([0, 4], 3, "`max_seqlen_q` cannot be 3"),
+    ],
+)
+def test_starts_beyond_the_rows_are_refused_on_the_host(
+    starts: list[int], longest: int, named: str
+) -> None:
+    q, whole = normal(4, 2, 16), np.array(starts, np.int32)
+    with pytest.raises(KernelError) as caught:
+        tk.flash_attention_varlen(q, q, q, whole, whole, longest, longest)
+    assert caught.value.code == "E1204"
+    assert named in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("pages", "length", "named"),
+    [
+        ([7], 5, "`block_table` cannot be [7]"),
+        ([-1], 5, "`block_table` cannot be [-1]"),
+        ([1], 17, "`context_lens` cannot be [17]"),
+        ([1], -1, "`context_lens` cannot be [-1]"),
+    ],
+)
+def test_pages_beyond_the_cache_are_refused_on_the_host(
+    pages: list[int], length: int, named: str
+) -> None:
+    q, cache = normal(1, 1, 1, 16), normal(2, 16, 1, 16)
+    table, lengths = np.array([pages], np.int32), np.array([length], np.int32)
+    with pytest.raises(KernelError) as caught:
+        tk.paged_attention(q, cache, cache, table, lengths)
+    assert caught.value.code == "E1204"
+    assert named in str(caught.value)
+
+
 def test_more_heads_than_a_grid_has_in_y_and_z_are_right_triton_3299() -> None:
     q, k, v = (normal(1, 65538, 1, 16) for _ in range(3))
     out, _ = tk.flash_attention(q, k, v)

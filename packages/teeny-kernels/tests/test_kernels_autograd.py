@@ -9,6 +9,7 @@ import pytest
 
 import teeny_kernels
 from teeny_kernels import autograd, testing
+from teeny_kernels.codes import KernelError
 from teeny_kernels.registry import specs
 
 torch = pytest.importorskip("torch")
@@ -82,6 +83,16 @@ def test_the_first_operand_of_where_is_no_part_of_the_graph() -> None:
     autograd.where(x > 0, x, y).sum().backward()
     assert torch.equal(x.grad, (x > 0).float())
     assert torch.equal(y.grad, (x <= 0).float())
+
+
+def test_a_gradient_that_the_backward_does_not_give_is_refused() -> None:
+    x, target = (torch.randn(4, requires_grad=True) for _ in range(2))
+    with pytest.raises(KernelError, match=r"`target` cannot be a tensor that requires a gradient"):
+        autograd.mse_loss(x, target)
+    autograd.mse_loss(x, target.detach()).backward()
+    assert x.grad is not None
+    with torch.no_grad():
+        assert autograd.mse_loss(x, target) == teeny_kernels.mse_loss(x, target)
 
 
 def test_gradients_of_gradients_are_refused() -> None:

@@ -2,7 +2,8 @@
 
 `teeny_kernels.autograd.layer_norm(x, (768,), weight, bias)` takes torch tensors on the CPU or a GPU
 and gives what `teeny_kernels.layer_norm` does, as part of the graph: `loss.backward()` runs
-`layer_norm_backward`. The functions of `teeny_kernels` themselves know no graph. Gradients of
+`layer_norm_backward`. A tensor that requires a gradient where there is none, as a loss by its
+target, is refused (E1204). The functions of `teeny_kernels` themselves know no graph. Gradients of
 gradients are refused by PyTorch, tracers leave these calls alone (see `teeny_macros.tracing`).
 """
 
@@ -13,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from teeny_kernels._index import HOMES
+from teeny_kernels.codes import E1204
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -53,6 +55,17 @@ class _Operation:
         self.results = tuple(results)
         # The gradients of the first results that it takes; what comes behind them has none.
         self.incoming = tuple(incoming)
+
+    def check(self, tensors: Mapping[str, Any]) -> None:
+        """Raise E1204 for a tensor that waits for a gradient which the backward does not give."""
+        for name, tensor in tensors.items():
+            if tensor.requires_grad and name not in self.gradients:
+                raise E1204.error(
+                    operation=self.name, name=name, found="a tensor that requires a gradient"
+                ).help(
+                    f"gradients are by {', '.join(f'`{own}`' for own in self.gradients)}; give "
+                    f"`{name}.detach()`, or use PyTorch's own operation"
+                )
 
     def run(self, given: Mapping[str, Any]) -> tuple[Any, ...]:
         """The results of the forward, one or several."""
@@ -117,6 +130,8 @@ def _differentiable(name: str) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         given = operation.signature.bind(*args, **kwargs).arguments
         tensors = {own: x for own, x in given.items() if isinstance(x, torch.Tensor)}
+        if torch.is_grad_enabled():
+            operation.check(tensors)
         rest = {own: x for own, x in given.items() if own not in tensors}
         return _function().apply(operation, tuple(tensors), rest, *tensors.values())
 

@@ -13,6 +13,7 @@ import teeny_triton as tl
 from teeny_kernels.arrays import Operand, operand, same_place
 from teeny_kernels.attention.blocks import is_hopper
 from teeny_kernels.attention.options import Options, numbers_of
+from teeny_kernels.attention.places import check_pages, check_starts
 from teeny_kernels.codes import E1202, E1203
 from teeny_kernels.layout import contiguous, permuted, require_dtype
 from teeny_kernels.spec import FLOATS
@@ -147,11 +148,14 @@ def packed(
     sides = Sides(sequences, q.shape[1], k.shape[1], sq, sk, q.shape[2], v.shape[2])
     check_depths(operation, sides)
     extras = extras_of(operation, q, sides, asked.alibi_slopes, asked.sink)
-    starts_q, starts_k = (
-        whole_numbers(operation, q, name, own, first.shape).array
-        for name, own in zip(("cu_seqlens_q", "cu_seqlens_k"), starts, strict=True)
-    )
-    extras = extras._replace(starts_q=starts_q, starts_k=starts_k)
+    names = ("cu_seqlens_q", "cu_seqlens_k")
+    whole = [
+        whole_numbers(operation, q, name, own, first.shape)
+        for name, own in zip(names, starts, strict=True)
+    ]
+    for name, own, array, most in zip(names, whole, (q, k), longest, strict=True):
+        check_starts(operation, name, own, array.shape[0], most)
+    extras = extras._replace(starts_q=whole[0].array, starts_k=whole[1].array)
     return Plan(operation, (q, k, v), sides, extras, numbers_of(operation, sides.dq, asked))
 
 
@@ -191,6 +195,7 @@ def paged(
     shape = (sides.batch, table.shape[1])
     table = whole_numbers(operation, q, "block_table", block_table, shape)
     lengths = whole_numbers(operation, q, "context_lens", context_lens, shape[:1])
+    check_pages(operation, table, lengths, k.shape[0], k.shape[1], asked.window is not None)
     numbers = numbers_of(operation, sides.dq, asked)
     turned = (q, permuted(k, (0, 2, 1, 3)), permuted(v, (0, 2, 1, 3)))
     return Plan(operation, turned, sides, extras, numbers), table, lengths

@@ -303,9 +303,7 @@ def _summed(
 def _finished(operation: str, target: Operand, total: Operand | None) -> None:
     if total is None:  # of no rows
         total = empty(target, target.shape, exact(target))
-        reduce_into(
-            operation, SUM, total, target._replace(shape=(*target.shape, 0)), (target.ndim,)
-        )
+        reduce_into(operation, SUM, total, reshaped(target, (*target.shape, 0)), (target.ndim,))
     copy(operation, target, total)
 
 
@@ -456,6 +454,7 @@ SPEC = KernelSpec(
         _case((48, 8), 100, "ties", bias=True, label_smoothing=0.1),
         _case((48, 8), 100, "shifted", reduction="none", label_smoothing=0.3, ignore_index=-1),
         _case((4, 12, 8), 100, "normal", bias=True, reduction="none"),
+        _case((0, 8), 33, "normal", bias=True, reduction="sum"),
         _case((48, 8), 100, "special", reduction="none"),
         _case((70, 33), 40, "normal", bias=True, ignore_index=0),
     ),
