@@ -208,3 +208,17 @@ def test_logits_of_a_linear_layer_are_never_held_all_at_once() -> None:
         patch.undo()
     assert max(np.prod(shape) for shape in shapes) <= 32 * 100
     np.testing.assert_allclose(loss, k.cross_entropy(x @ weight.T, target))
+
+
+@pytest.mark.parametrize("rows", [4096, 5000, 16384, 16500])
+def test_losses_of_many_rows_are_all_added(rows: int) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.integers(-4, 5, (rows, 3)).astype(np.float32)  # whose sums are exact
+    target = rng.integers(0, 3, rows)
+    target[::7] = -100
+    counts = target != -100
+    picked = -np.where(counts, x[np.arange(rows), np.where(counts, target, 0)], 0.0)
+    assert k.nll_loss(x, target, reduction="sum") == picked.sum()
+    assert k.nll_loss(x, target) == np.float32(picked.sum()) / np.float32(counts.sum())
+    slopes = k.nll_loss_backward(np.asarray(counts.sum(), np.float32), x, target)
+    assert slopes.sum() == -counts.sum()
