@@ -46,3 +46,34 @@ def test_torch_tensors_that_are_no_plain_memory_are_refused() -> None:
         assert error.code == "E1209"
         assert do in str(error)
     assert tk.neg(negated.resolve_neg()).tolist() == [2]
+
+
+X = np.arange(24, dtype=np.float32).reshape(1, 2, 3, 4)
+anything: Any = tk  # what a caller without types writes
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: anything.softmax(X, 1.0),
+        lambda: anything.softmax(X, None),
+        lambda: anything.reduce_sum(X, 1.5),
+        lambda: anything.cumsum(X, "1"),
+        lambda: anything.layer_norm(X, 4.0),
+        lambda: anything.max_pool2d(X, 2.0),
+        lambda: anything.conv2d(X, X, stride=1.5),
+        lambda: anything.upsample_nearest2d(X, 1.5),
+        lambda: anything.add(np.ones(2, np.int8), 300),
+    ],
+)
+def test_options_that_are_no_integers_are_refused_with_a_code(call: Any) -> None:
+    with pytest.raises(KernelError) as caught:
+        call()
+    assert caught.value.code == "E1204"
+
+
+def test_integers_of_numpy_are_options() -> None:
+    two: Any = np.int64(2)
+    assert np.array_equal(anything.reduce_sum(X, two), X.sum(2))
+    assert np.array_equal(anything.max_pool2d(X, two), anything.max_pool2d(X, 2))
+    assert np.array_equal(anything.upsample_nearest2d(X, two), X.repeat(2, 2).repeat(2, 3))

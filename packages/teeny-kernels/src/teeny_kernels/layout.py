@@ -6,11 +6,12 @@ Grid of the copy: one program for each block of elements of the output, in row-m
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import teeny_triton as tl
 from teeny_kernels.arrays import Operand, empty, finish, operand, row_major
-from teeny_kernels.codes import E1202, E1203, E1205, E1207, E1208
+from teeny_kernels.codes import E1202, E1203, E1204, E1205, E1207, E1208
 from teeny_macros import kernel
 from teeny_triton import Axis, Const, Elem, Ptr, i64
 
@@ -171,12 +172,32 @@ def permuted(x: Operand, axes: Sequence[int]) -> Operand:
 
 
 def normal_axis(operation: str, axis: int, ndim: int) -> int:
-    """`axis` counted from the front. Raises E1205 when the array has no such axis."""
+    """`axis` counted from the front. Raises E1205 where it is none, E1204 for no integer."""
+    (axis,) = whole_numbers(operation, "axis", axis, one=True)
     if not -ndim <= axis < ndim:
         raise E1205.error(operation=operation, axis=axis, ndim=ndim).help(
             f"axes go from {-ndim} to {ndim - 1}" if ndim else "the array has no axis"
         )
     return axis % ndim
+
+
+def whole_numbers(operation: str, name: str, value: Any, *, one: bool = False) -> tuple[int, ...]:
+    """The integers of an option, one number or a sequence of them, of Python or NumPy.
+
+    Raises E1204 for anything else, and with `one` for a sequence.
+    """
+    try:
+        return (index(value),)
+    except TypeError:
+        pass
+    try:
+        if not one:
+            return tuple(index(own) for own in value)
+    except TypeError:
+        pass
+    raise E1204.error(operation=operation, name=name, found=f"{value!r}").help(
+        "give an integer" if one else "give an integer, or several"
+    )
 
 
 def require_dtype(operation: str, name: str, x: Operand, dtypes: Sequence[str]) -> None:

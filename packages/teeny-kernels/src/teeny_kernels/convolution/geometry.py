@@ -9,6 +9,7 @@ from math import gcd, prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from teeny_kernels.codes import E1202, E1204
+from teeny_kernels.layout import whole_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -181,7 +182,7 @@ def _require_groups(operation: str, groups: int, channels: int) -> None:
 
 
 def _each(operation: str, name: str, value: Sides, axes: int, least: int) -> tuple[int, ...]:
-    found = (value,) * axes if isinstance(value, int) else tuple(value)
+    found = whole_numbers(operation, name, value)
     if len(found) == 1:
         found = found * axes
     if len(found) != axes or min(found) < least:

@@ -125,10 +125,19 @@ def is_number(value: Any) -> bool:
 
 
 def _fits(operation: str, name: str, x: Operand, value: float) -> None:
-    if x.dtype[0] in "iu" and (not isinstance(value, int) or abs(value) > _EXACT):
+    if x.dtype[0] not in "iu":
+        return
+    bits = int(x.dtype[1:])
+    least, most = (0, 2**bits - 1) if x.dtype[0] == "u" or bits == 1 else _signed(bits)
+    if not isinstance(value, int) or not max(least, -_EXACT) <= value <= min(most, _EXACT):
+        limits = "" if bits > 32 else f"of {least} to {most}, "
         raise E1204.error(operation=operation, name=name, found=f"{value!r}").help(
-            f"for arrays of {x.dtype} it is an integer, of at most 2^53"
+            f"for arrays of {x.dtype} it is an integer, {limits}of at most 2^53"
         )
+
+
+def _signed(bits: int) -> tuple[int, int]:
+    return -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
 
 
 def matching(operation: str, given: Sequence[tuple[str, Operand]]) -> list[Operand]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from teeny_kernels.arrays import ITEMSIZES, empty, finish, operand, same_place
 from teeny_kernels.codes import E1202, E1204
-from teeny_kernels.layout import Output, contiguous, require_dtype
+from teeny_kernels.layout import Output, contiguous, require_dtype, whole_numbers
 from teeny_kernels.norm.kernels import column_sums, row_norm_backward, row_norm_forward
 from teeny_kernels.rows import block_of, resident, unit_of, warps_of
 from teeny_kernels.spec import FLOATS
@@ -26,7 +26,7 @@ LONGEST = 1 << 20  # the largest block
 
 def sides_of(operation: str, x: Operand, normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
     """`normalized_shape` as a tuple. Raises E1202 unless `x` ends in it, E1204 when it is empty."""
-    sides = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    sides = whole_numbers(operation, "normalized_shape", normalized_shape)
     if not sides or prod(sides) > LONGEST:
         raise E1204.error(
             operation=operation, name="normalized_shape", found=f"{normalized_shape!r}"

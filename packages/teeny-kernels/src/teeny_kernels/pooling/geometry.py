@@ -9,6 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from teeny_kernels.codes import E1202, E1204
+from teeny_kernels.layout import whole_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,7 +111,7 @@ def windows(
 
 
 def _each(operation: str, name: str, value: Sides, count: int, least: int) -> tuple[int, ...]:
-    found = (value,) * count if isinstance(value, int) else tuple(value)
+    found = whole_numbers(operation, name, value)
     if len(found) == 1:
         found = found * count
     if len(found) != count or min(found) < least:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from teeny_kernels.arrays import operand
 from teeny_kernels.codes import E1202, E1204
+from teeny_kernels.layout import whole_numbers
 from teeny_kernels.pooling.average import avg_pool, avg_pool_backward
 from teeny_kernels.pooling.maximum import max_pool, max_pool_backward
 from teeny_kernels.pooling.power import lp_pool, lp_pool_backward
@@ -32,7 +33,7 @@ def _size(operation: str, x: Any, kernel_size: Sides, count: int) -> tuple[int, 
         raise E1202.error(operation=operation, what=what).help(
             f"give (N, C, ...) or (C, ...) with {count} axes after C"
         )
-    size = (kernel_size,) if isinstance(kernel_size, int) else tuple(kernel_size)
+    size = whole_numbers(operation, "kernel_size", kernel_size)
     size = size * count if len(size) == 1 else size
     if len(size) != count:
         raise E1204.error(operation=operation, name="kernel_size", found=f"{kernel_size}").help(

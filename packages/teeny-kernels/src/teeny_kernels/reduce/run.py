@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from teeny_kernels.arrays import empty, operand, same_place
 from teeny_kernels.codes import E1202, E1204
 from teeny_kernels.elementwise.broadcast import launch_broadcasting
-from teeny_kernels.layout import Output, copy, expanded, normal_axis, require_dtype
+from teeny_kernels.layout import Output, copy, expanded, normal_axis, require_dtype, whole_numbers
 from teeny_kernels.reduce.kernels import INTEGERS, exact, reduce_into
 from teeny_kernels.spec import FLOATS
 
@@ -27,7 +27,7 @@ def normal_axes(operation: str, axis: Axes, ndim: int) -> tuple[int, ...]:
     """
     if axis is None:
         return tuple(range(ndim))
-    given = (axis,) if isinstance(axis, int) else tuple(axis)
+    given = whole_numbers(operation, "axis", axis)
     found = sorted(normal_axis(operation, own, ndim) for own in given)
     if len(set(found)) < len(found):
         raise E1204.error(operation=operation, name="axis", found=repr(axis)).help(

@@ -18,7 +18,7 @@ import numpy as np
 import teeny_triton as tl
 from teeny_kernels.arrays import Operand, operand
 from teeny_kernels.codes import E1202, E1204
-from teeny_kernels.layout import Output, contiguous, require_dtype
+from teeny_kernels.layout import Output, contiguous, require_dtype, whole_numbers
 from teeny_kernels.numerics import widen
 from teeny_kernels.spec import FLOATS, Case, Cost, KernelSpec, Tolerance
 from teeny_macros import Kernel, kernel
@@ -113,7 +113,8 @@ def upsample_nearest2d_backward(grad: A, scale_factor: int | Sequence[int]) -> A
 
 
 def _factors(operation: str, x: Operand, scale_factor: int | Sequence[int]) -> tuple[int, int]:
-    found = (scale_factor,) * 2 if isinstance(scale_factor, int) else tuple(scale_factor)
+    found = whole_numbers(operation, "scale_factor", scale_factor)
+    found = found * 2 if len(found) == 1 else found
     if len(found) != 2 or min(found) < 1:
         raise E1204.error(operation=operation, name="scale_factor", found=f"{scale_factor}").help(
             "give one whole number, or two, of at least 1"
