@@ -103,7 +103,9 @@ class Suspects:
         if len(launches) == 1 and launches[0].number == self._waited + 1 == self.count.value:
             return f"the only launch since the GPU was waited for is {launches[0]}"
         shown = "; ".join(map(str, launches[:_SHOWN]))
-        rest = ", and others" if len(launches) > _SHOWN else ""
+        # Of a place that launches often only its last launch is known.
+        hidden = self.count.value - self._waited - min(len(launches), _SHOWN)
+        rest = f"; and {hidden} more" if hidden > 0 else ""
         return f"launches since the GPU was waited for, the latest first: {shown}{rest}"
 
 
