@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from sites import Site, apply
 
-_LIMIT_SECONDS = 120.0
+_LIMIT_SECONDS = 300.0
 _FEW = 4  # operations tried of those that a changed function is part of
 
 # (file below the package, first line) of a function -> (module, name) of operations with it.
@@ -170,6 +170,7 @@ def _in_fork(work: Callable[[], str]) -> tuple[str, str]:
         code = 1
         try:
             os.setsid()
+            signal.alarm(int(_LIMIT_SECONDS) + 10)  # nobody may be left who would end this
             os.close(reader)
             null = os.open(os.devnull, os.O_RDWR)
             for stream in (0, 1, 2):
