@@ -189,8 +189,9 @@ def test_a_variance_below_eps_is_eps() -> None:
 def test_logits_of_a_linear_layer_are_never_held_all_at_once() -> None:
     from teeny_kernels.loss import linear_classes
 
+    module: Any = linear_classes
     shapes: list[tuple[int, ...]] = []
-    made = linear_classes.empty
+    made = module.empty
 
     def empty(like: Any, shape: Any, dtype: Any = None) -> Any:
         shapes.append(tuple(shape))

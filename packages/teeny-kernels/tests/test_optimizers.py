@@ -162,7 +162,11 @@ def test_muon_makes_the_momentum_orthogonal() -> None:
     grad = rng.standard_normal((6, 40))
     param, buffer = np.zeros_like(grad), np.zeros_like(grad)
     # Steps that converge, instead of those that are quickest at first.
-    options = {"ns_coefficients": (1.875, -1.25, 0.375), "ns_steps": 30, "weight_decay": 0.0}
+    options: dict[str, Any] = {
+        "ns_coefficients": (1.875, -1.25, 0.375),
+        "ns_steps": 30,
+        "weight_decay": 0.0,
+    }
     teeny_kernels.muon_step(param, grad, buffer, lr=1.0, **options)
     np.testing.assert_allclose(param @ param.T, np.eye(6), atol=1e-12)
     np.testing.assert_allclose(buffer, 0.05 * grad)

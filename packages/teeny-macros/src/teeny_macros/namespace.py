@@ -12,7 +12,7 @@ import builtins
 import sys
 from enum import Enum
 from types import CellType, ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -155,7 +155,7 @@ def literal_text(value: Any, need: Callable[[str], str]) -> str | None:
         if None in parts:
             return None
         text = f"({', '.join(map(str, parts))}{',' if len(parts) == 1 else ''})"
-        kind = _record_text(type(value), need)
+        kind = _record_text(cast("Any", value).__class__, need)
         return text if kind is None else kind + text
     if (text := _record_text(value, need)) is not None:
         return text
@@ -163,9 +163,13 @@ def literal_text(value: Any, need: Callable[[str], str]) -> str | None:
     return None if dtype is None else need(dtype)
 
 
+def _is_record(kind: Any) -> bool:
+    return getattr(kind, "_fields", None) is not None and tuple in getattr(kind, "__mro__", ())
+
+
 def _record_text(kind: Any, need: Callable[[str], str]) -> str | None:
     """`NamedTuple("P", ("a", "b"), (1,))`: name, fields, and defaults of the last fields."""
-    if not isinstance(kind, type) or not issubclass(kind, tuple) or not hasattr(kind, "_fields"):
+    if not _is_record(kind):
         return None
     fields = literal_text(tuple(kind._fields), need)
     defaults = literal_text(tuple(getattr(kind, "_field_defaults", {}).values()), need)

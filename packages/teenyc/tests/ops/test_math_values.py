@@ -495,7 +495,7 @@ def _inverse_erfc(x: Any) -> Any:
 
 
 LEAST = (5e-324, 1.5e-323, 2.3e-308, 1e-300, 1e-205, 1e-100, 1e-10, 0.01, 0.26, 0.49)
-EXACTLY = {
+EXACTLY: dict[str, Any] = {
     "erfcx": (special.erfcx, lambda x: m.exp(x * x) * m.erfc(x), (-26.4, -22.8, -3.3, 0.7, 3.99)),
     "normcdf": (special.normcdf, lambda x: m.erfc(-x / m.sqrt(2)) / 2, (-35.2, -20.8, -1.1, 2.5)),
     "erfcinv": (special.erfcinv, _inverse_erfc, LEAST),
@@ -511,7 +511,7 @@ def test_readings_keep_their_digits_where_formulas_lose_them(name: str) -> None:
     for x in points:
         with mpmath.workdps(60):
             wanted = exact(m.mpf(x))
-            off = abs(m.mpf(found(float(x))) - wanted)
+            off: Any = abs(m.mpf(found(float(x))) - wanted)
             assert off <= 4 * math.ulp(float(wanted)), (name, x)
 
 

@@ -44,6 +44,15 @@ class PlannedBuffer:
     def copy_from(self, array: Any) -> None:
         """Take the contents of another array: nothing to do."""
 
+    def __getitem__(self, rows: slice) -> PlannedBuffer:
+        """Rows of the array."""
+        count = len(range(*rows.indices(self.shape[0])))
+        return PlannedBuffer((count, *self.shape[1:]), self.dtype, self.device)
+
+    def reshape(self, shape: Sequence[int]) -> PlannedBuffer:
+        """The same elements in another shape."""
+        return PlannedBuffer(tuple(shape), self.dtype, self.device)
+
     def __setitem__(self, place: Any, value: Any) -> None:
         """Take a value: nothing to do."""
 
