@@ -131,7 +131,7 @@ class Context:
         with Bound(self):
             # Only what was retired before the wait is surely idle after it.
             idle, self._retired = self._retired, []
-            number = self.suspects.count.value
+            number = self.suspects.count
             try:
                 with InOrder(self):
                     self.driver.call("cuCtxSynchronize")

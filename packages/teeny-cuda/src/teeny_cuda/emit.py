@@ -121,7 +121,7 @@ def common_text(places: Places) -> str:
     y = prepared.let(f"trunc i64 {prepared.let(f'lshr i64 {grid}, 32')} to i32")
     z = prepared.let(f"trunc i64 {z} to i32")
     params, stream = prepared.word(PREPARED_PARAMS, "ptr"), prepared.word(STREAM, "ptr")
-    status = prepared.launch((x, y, z), stream, params, extended=None)
+    status = prepared.launch((x, y, z), stream, params, extended=None, slots=None)
     good = prepared.let(f"icmp eq i32 {status}, 0")
     prepared.say(f"br i1 {good}, label %good, label %failed")
     prepared.label("good")
@@ -179,7 +179,11 @@ class _Entry(Text):
         stream = self.stream()
         sizes = [self.load("%grid", 4 * axis, "i32") for axis in range(3)]
         status = self.launch(
-            (sizes[0], sizes[1], sizes[2]), stream, "%table", extended=pattern.extended
+            (sizes[0], sizes[1], sizes[2]),
+            stream,
+            "%table",
+            extended=pattern.extended,
+            slots=pattern.slots,
         )
         good = self.let(f"icmp eq i32 {status}, 0")
         self.say(f"br i1 {good}, label %good, label %failed, !prof !1")

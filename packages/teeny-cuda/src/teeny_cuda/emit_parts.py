@@ -9,9 +9,15 @@ from __future__ import annotations
 CODE, ALIVE, CONTEXT, FUNCTION, STREAM, THREADS, SHARED, CONFIG = range(8)
 NAMES, FAILED, GRID, LIMIT_X, LIMIT_Y, LIMIT_Z, STREAM_OF, PLACE, VALUES = range(8, 17)
 LAUNCH, LAUNCH_EX, CURRENT, PUSH, POP = range(17, 22)
-# Where the number of open captures stands and launches are counted; the last launch of this record.
-CTAS, CAPTURES, COUNT, NUMBER, LAST_GRID, LAST_GRID_Z = range(22, 28)
-ARGUMENTS, ARGUMENT_WORDS = 28, 3
+# Where the number of open captures stands and launches are noted; the record's number there, and
+# how many of its arguments are noted (read for prepared launches only).
+CTAS, CAPTURES, NOTES, SERIAL, NOTED = range(22, 27)
+ARGUMENTS, ARGUMENT_WORDS = 27, 3
+# Words of a context's notes: how many launches there were, then the latest ones in rows that are
+# used in turn. A row: number of the launch, of its record, x and y of the grid, z, and arguments.
+NOTES_ROWS, ROW_BITS = 64, 7  # a row has 2**7 bytes
+ROW_SERIAL, ROW_GRID, ROW_GRID_Z, ROW_ARGUMENTS = range(1, 5)
+NOTED_MOST = 2**ROW_BITS // 8 - ROW_ARGUMENTS
 # Words of a call site: the chain, what to call when no entry fits, and the grid (three i32).
 SITE_CHAIN, SITE_SLOW, SITE_GRID, SITE_GRID_Z, SITE_DYNAMIC = range(5)
 # Words of a chain: the captured names to look up again, and its entries.

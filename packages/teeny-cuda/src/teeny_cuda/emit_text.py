@@ -9,20 +9,26 @@ from teeny_cuda.emit_parts import (
     CONFIG,
     CONFIG_BYTES,
     CONTEXT,
-    COUNT,
     CTAS,
     CURRENT,
     FAILED,
     FUNCTION,
     FUNCTIONS,
-    LAST_GRID,
-    LAST_GRID_Z,
     LAUNCH,
     LAUNCH_EX,
-    NUMBER,
+    NOTED,
+    NOTED_MOST,
+    NOTES,
+    NOTES_ROWS,
     OBJECTS,
     POP,
     PUSH,
+    ROW_ARGUMENTS,
+    ROW_BITS,
+    ROW_GRID,
+    ROW_GRID_Z,
+    ROW_SERIAL,
+    SERIAL,
     SHARED,
     THREADS,
 )
@@ -89,11 +95,17 @@ class Text:
         return answer
 
     def launch(
-        self, grid: tuple[str, str, str], stream: str, params: str, *, extended: bool | None
+        self,
+        grid: tuple[str, str, str],
+        stream: str,
+        params: str,
+        *,
+        extended: bool | None,
+        slots: int | None,
     ) -> str:
         """Launch without the GIL, with the record's context current; the driver's result.
 
-        `extended` None asks the record.
+        `params` is a table of addresses, of `slots` arguments. None asks the record.
         """
         x, y, z = grid
         wanted = self.word(CONTEXT, "ptr")
@@ -128,20 +140,55 @@ class Text:
             f"phi i32 [ {first}, %{asked} ], [ {pushed}, %{push} ], [ {status}, %{done} ]"
         )
         self.say(f"call void @PyEval_RestoreThread(ptr {state})")
-        self.count_launch(grid)
-        self.before_good = stop
+        self.before_good = self.note(grid, params, slots) or stop
         return result
 
-    def count_launch(self, grid: tuple[str, str, str]) -> None:
-        """Give the launch a number, and write it with its grid into the record; with the GIL."""
+    def note(self, grid: tuple[str, str, str], params: str, slots: int | None) -> str:
+        """Give the launch a number and write down what it was, with the GIL held.
+
+        The block that it ends in, if it is not the one it began in.
+        """
         x, y, z = (self.let(f"zext i32 {size} to i64") for size in grid)
-        count = self.word(COUNT, "ptr")
-        number = self.let(f"add i64 {self.load(count, 0)}, 1")
-        self.store("i64", number, count, 0)
-        self.store("i64", number, "%rec", 8 * NUMBER)
+        notes = self.word(NOTES, "ptr")
+        number = self.let(f"add i64 {self.load(notes, 0)}, 1")
+        self.store("i64", number, notes, 0)
+        turn = self.let(f"and i64 {number}, {NOTES_ROWS - 1}")
+        start = self.let(f"shl i64 {turn}, {ROW_BITS}")
+        row = self.let(f"getelementptr i8, ptr {notes}, i64 {self.let(f'add i64 {start}, 8')}")
+        self.store("i64", number, row, 0)
+        self.store("i64", self.word(SERIAL), row, 8 * ROW_SERIAL)
         both = self.let(f"or i64 {x}, {self.let(f'shl i64 {y}, 32')}")
-        self.store("i64", both, "%rec", 8 * LAST_GRID)
-        self.store("i64", z, "%rec", 8 * LAST_GRID_Z)
+        self.store("i64", both, row, 8 * ROW_GRID)
+        self.store("i64", z, row, 8 * ROW_GRID_Z)
+        if slots is not None:
+            for at in range(min(slots, NOTED_MOST)):
+                value = self.load(self.load(params, 8 * at, "ptr"), 0)
+                self.store("i64", value, row, 8 * (ROW_ARGUMENTS + at))
+            return ""
+        return self._note_arguments(params, row)
+
+    def _note_arguments(self, params: str, row: str) -> str:
+        """As many arguments as the record says."""
+        start, loop, body, done = (
+            self.fresh(f"{name}.") for name in ("note.", "look.", "copy.", "noted.")
+        )
+        self.say(f"br label %{start}")
+        self.label(start)
+        count = self.word(NOTED)
+        self.say(f"br label %{loop}")
+        self.label(loop)
+        at, following = "%" + self.fresh(), "%" + self.fresh()
+        self.say(f"{at} = phi i64 [ 0, %{start} ], [ {following}, %{body} ]")
+        left = self.let(f"icmp ult i64 {at}, {count}")
+        self.say(f"br i1 {left}, label %{body}, label %{done}")
+        self.label(body)
+        cell = self.let(f"getelementptr ptr, ptr {params}, i64 {at}")
+        value = self.load(self.let(f"load ptr, ptr {cell}, align 8"), 0)
+        place = self.let(f"getelementptr i64, ptr {row}, i64 {at}")
+        self.store("i64", value, place, 8 * ROW_ARGUMENTS)
+        self.say(f"{following} = add i64 {at}, 1", f"br label %{loop}")
+        self.label(done)
+        return done
 
     def _driver_call(
         self, x: str, y: str, z: str, stream: str, params: str, extended: bool | None

@@ -115,8 +115,9 @@ def describe_launch(
     record.put(parts.CONFIG, config)
     record.put(parts.CTAS, metadata.num_ctas)
     record.put(parts.CAPTURES, context.open_captures.address)
-    record.put(parts.COUNT, context.suspects.count.address)
-    context.suspects.follow(record, metadata.kernel)
+    record.put(parts.NOTES, context.suspects.address)
+    record.put(parts.SERIAL, context.suspects.follow(record, metadata))
+    record.put(parts.NOTED, min(len(metadata.params), parts.NOTED_MOST))
     record.keep(context)
     for word, address in addresses.items():
         record.put(word, address)

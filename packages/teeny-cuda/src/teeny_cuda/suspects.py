@@ -1,25 +1,29 @@
 """Which launches may have caused a fault: those since the GPU was last waited for.
 
 A launch returns before it has run, so its fault is found by a later call. Launches are numbered as
-they come: the slow path notes each one here, machine code writes number and grid into its record.
+they come: the slow path notes each one here, machine code writes it into a row of the context's.
 """
 
 from __future__ import annotations
 
 import ctypes
+import itertools
+import struct
 import weakref
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from teeny_cuda import emit_parts as parts
+from teeny_cuda.dtypes import require_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from teeny_cuda.record import Record
 
-_NOTED = 64
+_ROW = 2**parts.ROW_BITS // 8  # words
 _SHOWN = 6
+_FORGET = 256  # so many ended records before their names are looked through
 
 
 class Counter:
@@ -58,55 +62,92 @@ class Launch(NamedTuple):
 class Suspects:
     """The launches of one context."""
 
-    __slots__ = ("_noted", "_records", "_waited", "count")
+    __slots__ = ("_cells", "_ended", "_followed", "_noted", "_serials", "_waited", "address")
 
     def __init__(self) -> None:
-        self.count = Counter()
+        self._cells = (ctypes.c_uint64 * (1 + parts.NOTES_ROWS * _ROW))()
+        self.address = ctypes.addressof(self._cells)
         self._waited = 0
         self._noted: deque[tuple[int, Any, tuple[int, int, int], Sequence[Any]]] = deque(
-            maxlen=_NOTED
+            maxlen=parts.NOTES_ROWS
         )
-        self._records: weakref.WeakKeyDictionary[Record, str] = weakref.WeakKeyDictionary()
+        # What the numbers of records stand for; ended records' only while rows may name them.
+        self._followed: dict[int, Any] = {}
+        self._ended: deque[int] = deque()
+        self._serials = itertools.count(1)
+
+    @property
+    def count(self) -> int:
+        """How many launches there were."""
+        return int(self._cells[0])
 
     def note(self, metadata: Any, sizes: tuple[int, int, int], values: Sequence[Any]) -> None:
         """Know of a launch; what it is called with is made text only when it is asked for."""
-        number = self.count.value + 1
-        self.count.set(number)
+        number = self._cells[0] = self._cells[0] + 1
         self._noted.append((number, metadata, sizes, values))
 
-    def follow(self, record: Record, kernel: str) -> None:
-        """Know of the launches that machine code writes into a record."""
-        self._records[record] = kernel
+    def follow(self, record: Record, metadata: Any) -> int:
+        """The number by which machine code names a record in what it notes of launches."""
+        if len(self._ended) > _FORGET:
+            rows = {self._cells[at] for at in range(1 + parts.ROW_SERIAL, len(self._cells), _ROW)}
+            for _ in range(len(self._ended)):
+                ended = self._ended.popleft()
+                if ended in rows:
+                    self._ended.append(ended)
+                else:
+                    self._followed.pop(ended, None)
+        serial = next(self._serials)
+        self._followed[serial] = metadata
+        weakref.finalize(record, self._ended.append, serial).atexit = False
+        return serial
 
     def waited(self, number: int) -> None:
         """All launches up to this number have ended well."""
         self._waited = number
 
     def latest(self) -> list[Launch]:
-        """The launches since then, the latest first; of one call site only its last."""
+        """The launches since then, the latest first; beyond a few dozen only the latest."""
         found = [
             Launch(number, metadata.kernel, sizes, shown_arguments(metadata, values))
             for number, metadata, sizes, values in self._noted
+            if number > self._waited
         ]
-        for record, kernel in list(self._records.items()):
-            xy, z = record.get(parts.LAST_GRID), record.get(parts.LAST_GRID_Z)
-            sizes = (xy & 0xFFFFFFFF, xy >> 32, z)
-            found.append(Launch(record.get(parts.NUMBER), kernel, sizes, ""))
-        since = [launch for launch in found if launch.number > self._waited]
-        return sorted(since, key=lambda launch: -launch.number)
+        for at in range(1, len(self._cells), _ROW):
+            row = self._cells[at : at + _ROW]
+            metadata = self._followed.get(row[parts.ROW_SERIAL])
+            if row[0] > self._waited and metadata is not None:
+                found.append(_launch_of(row, metadata))
+        return sorted(found, key=lambda launch: -launch.number)
 
     def text(self) -> str:
         """A sentence about them; empty when there are none."""
         launches = self.latest()
         if not launches:
             return ""
-        if len(launches) == 1 and launches[0].number == self._waited + 1 == self.count.value:
+        if len(launches) == 1 and launches[0].number == self._waited + 1 == self.count:
             return f"the only launch since the GPU was waited for is {launches[0]}"
         shown = "; ".join(map(str, launches[:_SHOWN]))
-        # Of a place that launches often only its last launch is known.
-        hidden = self.count.value - self._waited - min(len(launches), _SHOWN)
+        hidden = self.count - self._waited - min(len(launches), _SHOWN)
         rest = f"; and {hidden} more" if hidden > 0 else ""
         return f"launches since the GPU was waited for, the latest first: {shown}{rest}"
+
+
+def _launch_of(row: Sequence[int], metadata: Any) -> Launch:
+    """A row that machine code wrote."""
+    xy, z = row[parts.ROW_GRID], row[parts.ROW_GRID_Z]
+    noted = list(zip(metadata.params, row[parts.ROW_ARGUMENTS :], strict=False))
+    shown = [f"{param.name} = {_shown(param.kind, _value(param, word))}" for param, word in noted]
+    if len(metadata.params) > len(noted):
+        shown.append("...")
+    return Launch(row[0], metadata.kernel, (xy & 0xFFFFFFFF, xy >> 32, z), ", ".join(shown))
+
+
+def _value(param: Any, word: int) -> Any:
+    """What the 8 bytes of an argument's slot hold."""
+    if param.kind != "scalar":
+        return word
+    letter = "<" + require_dtype(param.dtype).letter
+    return struct.unpack_from(letter, word.to_bytes(8, "little"))[0]
 
 
 def shown_arguments(metadata: Any, values: Sequence[Any]) -> str:
