@@ -66,6 +66,7 @@ def test_format_of_an_entry(teenyc: Any, cache_dir: Path, make_instance: Make) -
         "bounds_checks": False,
         "assertions": False,
         "overflow_checks": False,
+        "cubin": "on",
     }
     assert stat.S_IMODE(cache_dir.stat().st_mode) == 0o700
     assert list((cache_dir / ".tmp").iterdir()) == []

@@ -102,7 +102,7 @@ def test_kernel_becomes_ptx_with_metadata(cache_dir: Path, load: Load, *, has_tr
     assert [param.name for param in made.metadata.params] == ["x_ptr", "out_ptr", "n"]
     assert made.metadata.threads_per_block == 128
     assert made.metadata.fp_fusion
-    assert set(made.stages) == {"mlir", "ttgir", "llvm-ir", "ptx"}
+    assert set(made.stages) == {"mlir", "ttgir", "llvm-ir", "ptx", "cubin"}
     assert "tt.func public @scale_entry_point" in made.stages["mlir"].read_text(encoding="utf-8")
 
 

@@ -88,13 +88,23 @@ def test_a_kernel_on_a_gpu_is_tuned_and_then_launched_once(gpu: Gpu) -> None:
     assert set(gpu.warps) == {4, 8}
 
 
-def test_the_driver_compiles_each_config_once(gpu: Gpu) -> None:
+def test_the_driver_compiles_nothing_where_there_is_machine_code(gpu: Gpu) -> None:
     x = gpu.array(np.zeros(200, np.float32))
     tune(gpu.kernel, [x, 200], CONFIGS, grid=grid)
-    assert gpu.fake.calls.count("cuLinkComplete") == len(CONFIGS)
+    assert gpu.fake.calls.count("cuLinkComplete") == 0
     assert gpu.fake.calls.count("cuModuleLoadDataEx") == len(CONFIGS)
+    assert not gpu.fake.compiled
+
+
+def test_the_driver_compiles_each_config_once(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEENYC_CUBIN", "off")
+    x = gpu.array(np.zeros(200, np.float32))
+    tune(gpu.kernel, [x, 200], CONFIGS, grid=grid)
+    assert gpu.fake.compiled == len(CONFIGS)
+    assert gpu.fake.calls.count("cuLinkComplete") == len(CONFIGS)
     tune(gpu.kernel, [x, 200], CONFIGS, grid=grid, force=True)
-    assert gpu.fake.calls.count("cuLinkComplete") == len(CONFIGS)  # cubins are kept
+    assert gpu.fake.compiled == len(CONFIGS)  # cubins are kept
+    assert gpu.fake.calls.count("cuLinkComplete") == len(CONFIGS)
 
 
 def test_a_config_that_the_gpu_cannot_launch_costs_itself_alone(gpu: Gpu) -> None:

@@ -193,6 +193,75 @@ def test_ptx_that_is_refused_shows_the_drivers_log(
     assert fake.links == {}
 
 
+def test_linked_code_that_needs_more_registers_is_not_kept(
+    fake: FakeDriver, device: Device, artifact_of: MakeArtifact
+) -> None:
+    fake.linked_registers = 20
+    artifact = kept(artifact_of)
+    first = device.load(artifact)
+    check_sum(device, first)
+    (path,) = beside(artifact)
+    assert cubin._read(str(path)) == b""
+    again = device.load(artifact)
+    assert again.attributes == first.attributes
+    assert (links(fake), fake.compiled) == (1, 2)
+    assert len(fake.modules) == 2  # the linked one went at once
+
+
+def test_a_refused_cubin_is_told_once_and_the_ptx_runs(
+    fake: FakeDriver,
+    device: Device,
+    artifact_of: MakeArtifact,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cubin, "_told", False)
+    monkeypatch.delenv("TEENY_LOG", raising=False)
+    fake.cubins_fail = True
+    artifact = artifact_of("vector_add")
+    artifact.cubin = b"CUBN" + artifact.path.read_bytes()
+    for _ in range(2):
+        check_sum(device, device.load(artifact))
+    said = capsys.readouterr().err
+    assert said.count("warning[W1090]") == 1
+    assert "CUDA_ERROR_NO_BINARY_FOR_GPU" in said
+    assert fake.compiled == 2
+
+
+@pytest.mark.parametrize("way", ["off", "another architecture"])
+def test_a_cubin_is_loaded_only_where_it_is_wanted_and_fits(
+    way: str,
+    fake: FakeDriver,
+    device: Device,
+    artifact_of: MakeArtifact,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    artifact = artifact_of("vector_add")
+    artifact.cubin = b"CUBN" + artifact.path.read_bytes()
+    device.load(artifact)
+    assert fake.compiled == 0
+    if way == "off":
+        monkeypatch.setenv("TEENY_CUBIN_CACHE", "0")
+    else:
+        artifact.target = type(artifact.target).cuda("sm_80")
+    device.load(artifact)
+    assert fake.compiled == 1
+
+
+def test_a_cubin_that_came_with_the_ptx_is_never_pruned(
+    fake: FakeDriver, device: Device, artifact_of: MakeArtifact
+) -> None:
+    artifact = kept(artifact_of)
+    own = artifact.path.with_suffix(".cubin")
+    own.write_bytes(b"of the cache's entry")
+    for lines in range(6):
+        text = artifact.read_text()
+        artifact.path.write_text(text + f"// {lines}\n", encoding="utf-8")
+        device.load(artifact)
+    assert own.exists()
+    assert len(beside(artifact)) == 1 + 4
+
+
 @pytest.mark.gpu
 def test_a_real_driver_links_once_and_gives_the_same_code(
     gpu: Device, artifact_of: MakeArtifact, monkeypatch: pytest.MonkeyPatch

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from teeny_compiler import log, toolchain, versions
 from teeny_compiler.cache import Cache, default_cache_dir, key, layers, usage
 from teeny_compiler.codes import E0901, E0922
-from teeny_compiler.options import LOADED, METADATA_SUFFIX, CompileOptions, resolve, stage_files
+from teeny_compiler.options import (
+    CUBIN,
+    LOADED,
+    METADATA_SUFFIX,
+    CompileOptions,
+    resolve,
+    stage_files,
+)
 from teeny_macros.artifact import Artifact, Metadata
 from teeny_macros.diagnostics import TeenyError, ToolchainError
 
@@ -330,11 +337,18 @@ def _read_artifact(entry: Entry, instance: Instance, target: Target) -> Artifact
         metadata = Metadata.from_json(json.loads(entry.read(name)))
         path = stages[LOADED[target.kind]]
         content = entry.read(path.name)
+        cubin = entry.read(stages[CUBIN].name) if CUBIN in stages else None
     except (OSError, StopIteration, ValueError, KeyError, TypeError, TeenyError) as error:
         log.debug(f"{entry.folder} counts as absent: {error!r}")
         return None
     return Artifact(
-        path, metadata, target, stages=stages, source_map=instance.source_map, content=content
+        path,
+        metadata,
+        target,
+        stages=stages,
+        source_map=instance.source_map,
+        content=content,
+        cubin=cubin,
     )
 
 

@@ -71,6 +71,14 @@ TEENYC_OVERFLOW_CHECKS = Variable(
     "off",
     "`on`: a 32-bit integer that overflows on the way to an address is a failed assertion",
 )
+TEENYC_CUBIN = Variable(
+    "TEENYC_CUBIN",
+    "on",
+    "`off`: no machine code beside PTX; the driver makes it where the kernel is loaded",
+)
+TEENYC_PTXAS = Variable(
+    "TEENYC_PTXAS", "the one that came with Triton", "the ptxas that makes machine code of PTX"
+)
 TEENYC_TIMEOUT = Variable(
     "TEENYC_TIMEOUT", "600", "seconds that one run of teenyc may take before it is ended"
 )
@@ -93,6 +101,8 @@ VARIABLES = (
     TEENYC_BOUNDS_CHECKS,
     TEENYC_ASSERTIONS,
     TEENYC_OVERFLOW_CHECKS,
+    TEENYC_CUBIN,
+    TEENYC_PTXAS,
     TEENYC_TIMEOUT,
     TEENY_LOG,
     TEENY_TUNED,
@@ -108,6 +118,7 @@ _NOT_FOR_TEENYC = frozenset(
         TEENYC_BOUNDS_CHECKS.name,
         TEENYC_ASSERTIONS.name,
         TEENYC_OVERFLOW_CHECKS.name,
+        TEENYC_CUBIN.name,
     )
 )
 _OTHER_PACKAGES = frozenset(("PYTHONPATH", "PYTHONHOME"))

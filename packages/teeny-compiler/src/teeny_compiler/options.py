@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 # target kind -> (what is always kept, the stage that a device loads, what may be asked for besides)
 _KEPT = {"cuda": ("mlir", "ptx"), "cpu": ("mlir", "llvm-ir", "obj"), "interpret": ("mlir",)}
-_ON_REQUEST = {"cuda": ("ttgir", "llvm-ir"), "cpu": ("clusters", "asm"), "interpret": ()}
+_ON_REQUEST = {"cuda": ("ttgir", "llvm-ir", "cubin"), "cpu": ("clusters", "asm"), "interpret": ()}
 _SWITCHES = {"on": True, "off": False}
 # teenyc leaves the unit beside the MLIR: it is what the interpreter reads.
 UNIT_STAGE = "unit"
 METADATA_SUFFIX = ".metadata"
+CUBIN = "cubin"  # kept where a ptxas makes it, so never one of `emit`
 MACHINE = "sass"  # made from what is compiled; never kept
 LOADED = {"cuda": "ptx", "cpu": "obj", "interpret": UNIT_STAGE}
 
@@ -34,7 +35,8 @@ class CompileOptions(NamedTuple):
     `assertions`, for a GPU: `device_assert` is kept (elsewhere it always is); `overflow_checks`: a
     32-bit integer that overflows on the way to an address is a failed assertion. None is
     `TEENYC_ASSERTIONS`, `TEENYC_OVERFLOW_CHECKS`. `locations`: the texts of `mlir` and `ttgir` say
-    which line each operation comes from.
+    which line each operation comes from. `cubin`, for a GPU: machine code for exactly the target's
+    architecture beside the PTX, where the toolchain has a ptxas; None is `TEENYC_CUBIN`.
     """
 
     fp_fusion: bool = True
@@ -44,6 +46,7 @@ class CompileOptions(NamedTuple):
     assertions: bool | None = None
     overflow_checks: bool | None = None
     locations: bool = False
+    cubin: bool | None = None
 
 
 def resolve(options: CompileOptions | None, target: Target, *, fp_fusion: bool) -> CompileOptions:
@@ -59,7 +62,7 @@ def resolve(options: CompileOptions | None, target: Target, *, fp_fusion: bool) 
             if stage == MACHINE and target.kind == "cuda":
                 error.help("`teeny show KERNEL --stage sass` makes it with ptxas")
             raise error.help(f"one of {', '.join(own for own in STAGES if own in possible)}")
-    wanted = {*_KEPT[target.kind], *asked.emit}
+    wanted = {*_KEPT[target.kind], *asked.emit} - {CUBIN}
     version = asked.ptx_version
     if target.kind != "cuda":
         version = None
@@ -75,6 +78,11 @@ def resolve(options: CompileOptions | None, target: Target, *, fp_fusion: bool) 
         assertions = None
     elif assertions is None:
         assertions = _switch_from_environment(env.TEENYC_ASSERTIONS)
+    cubin = True if CUBIN in asked.emit else asked.cubin
+    if target.kind != "cuda":
+        cubin = None
+    elif cubin is None:
+        cubin = _switch_from_environment(env.TEENYC_CUBIN)
     overflows = asked.overflow_checks
     if overflows is None:
         overflows = _switch_from_environment(env.TEENYC_OVERFLOW_CHECKS)
@@ -86,6 +94,7 @@ def resolve(options: CompileOptions | None, target: Target, *, fp_fusion: bool) 
         assertions,
         overflows,
         asked.locations,
+        cubin,
     )
 
 
@@ -113,6 +122,8 @@ def arguments(options: CompileOptions, target: Target) -> list[str]:
         found += ["-C", "overflow-checks=on"]
     if options.locations:
         found += ["-C", "locations=on"]
+    if options.cubin:
+        found += ["-C", "cubin=on"]
     return [*found, "--emit", ",".join(options.emit)]
 
 
@@ -131,7 +142,7 @@ def _switch_from_environment(variable: env.Variable) -> bool:
     text = env.read(variable) or variable.default
     if text not in _SWITCHES:
         raise E0914.error(name=variable.name, value=text, wanted=" or ".join(_SWITCHES)).help(
-            "unset it for the default, off"
+            f"unset it for the default, {variable.default}"
         )
     return _SWITCHES[text]
 

@@ -88,6 +88,11 @@ E1086 = _row("E1086", "unknown-parameter", "`{kernel}` has no run-time parameter
 E1087 = _row("E1087", "strided-array", "{what} is not contiguous, and {use} needs it to be")
 E1088 = _row("E1088", "missing-library", "{what} needs `{library}`, which is not installed")
 E1089 = _row("E1089", "failed-benchmark", "nothing can be measured: {reason}")
+E1090 = _row(
+    "E1090",
+    "refused-machine-code",
+    "the driver refuses the machine code of `{kernel}` ({name}) and compiles its PTX instead",
+)
 E1099 = _row(
     "E1099", "failed-driver-call", "the driver refuses `{call}`: {cause} ({name}, {number})"
 )

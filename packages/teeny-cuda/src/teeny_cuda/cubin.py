@@ -1,7 +1,8 @@
-"""Cubins beside the PTX: what the driver's linker makes of it, so that it is compiled once.
+"""Cubins: what came with the PTX, and what the driver's linker makes of it where nothing came.
 
-A file is named by the PTX as the driver gets it, the driver and the architecture, and carries its
-own digest. Whatever goes wrong here, the PTX itself is loaded as if there were no such file.
+A linked cubin is kept beside the PTX, in a file that is named by the PTX as the driver gets it, the
+driver and the architecture, and carries its own digest. The linker compiles for linking, which may
+cost registers: such code is not kept. Whatever goes wrong here, the PTX itself is loaded.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from teeny_cuda import env
+from teeny_cuda.codes import E1090
 
 if TYPE_CHECKING:
     from teeny_cuda.device import Device
@@ -26,43 +28,106 @@ _KEPT = 4  # beside one PTX: each edit of the lines above a kernel makes another
 # Code that moves registers between warps needs the whole program's count, which a linker lacks.
 _NOT_TO_LINK = b"setmaxnreg"
 _DRIVER_BUILD = "/proc/driver/nvidia/version"
-
-
-def load(device: Device, artifact: Artifact, ptx: bytes) -> Any:
-    """The module of `ptx` (with its terminating zero), or None when it is to be loaded as it is."""
-    folder = artifact.side_folder
-    if folder is None or not env.keeps_cubins() or _NOT_TO_LINK in ptx:
-        return None
-    driver = device.context.driver
-    path = os.path.join(folder, _name(device, artifact, ptx))
-    known = _read(path)
-    if known is not None:
-        number, module = driver.attempt("cuModuleLoadDataEx", known, 0, [], [])
-        if not number:
-            return module
-    made = _link(driver, ptx)
-    if made is None:
-        return None
-    number, module = driver.attempt("cuModuleLoadDataEx", made, 0, [], [])
-    if number:
-        return None
-    with contextlib.suppress(OSError):
-        _write(path, made)
-        _prune(os.fspath(folder), path)
-    return module
+_told = False
 
 
 def load_given(device: Device, artifact: Artifact) -> Any:
-    """The module of a cubin that came with the PTX, as in a bundle; None when it is not for us."""
+    """The module of a cubin that came with the PTX; None when it is not for us, or refused."""
+    major, minor = device.capability
+    if artifact.target.arch != f"sm_{major}{minor}" or not env.keeps_cubins():
+        return None
     given = artifact.stages.get("cubin")
-    if given is None or artifact.target != device.target or not env.keeps_cubins():
+    image = artifact.cubin
+    if image is None and given is not None:
+        with contextlib.suppress(OSError):
+            image = given.read_bytes()
+    if image is None:
         return None
-    try:
-        image = given.read_bytes()
-    except OSError:
+    images = [image]
+    if artifact.source_map is not None:
+        from teeny_cuda.lines import rewrite_cubin
+
+        images.insert(0, rewrite_cubin(image, artifact.source_map, artifact.metadata.kernel))
+    driver = device.context.driver
+    number = 0
+    for one in images:
+        number, module = driver.attempt("cuModuleLoadDataEx", one, 0, [], [])
+        if not number:
+            return module
+    _tell_refused(driver, artifact, number)
+    return None
+
+
+def load_kept(device: Device, artifact: Artifact, ptx: bytes) -> Any:
+    """The module of the cubin that was kept of `ptx` (with its terminating zero); None without."""
+    path = _path(device, artifact, ptx)
+    known = None if path is None else _read(path)
+    if not known:
         return None
-    number, module = device.context.driver.attempt("cuModuleLoadDataEx", image, 0, [], [])
+    number, module = device.context.driver.attempt("cuModuleLoadDataEx", known, 0, [], [])
+    if number and path is not None:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
     return None if number else module
+
+
+def keep(device: Device, artifact: Artifact, ptx: bytes, module: Any) -> None:
+    """Keep the linked cubin of `ptx`, of which the driver has just made `module`.
+
+    Where it needs more registers or local memory than that module, an empty one is kept: it is
+    known then, and not made again.
+    """
+    path = _path(device, artifact, ptx)
+    if path is None or _read(path) is not None:
+        return
+    driver = device.context.driver
+    made = _link(driver, ptx)
+    if made is None:
+        return
+    number, linked = driver.attempt("cuModuleLoadDataEx", made, 0, [], [])
+    if number:
+        return
+    entry = artifact.metadata.entry_point
+    is_equal = _needs(driver, linked, entry) == _needs(driver, module, entry)
+    driver.attempt("cuModuleUnload", linked)
+    with contextlib.suppress(OSError):
+        _write(path, made if is_equal else b"")
+        _prune(os.path.dirname(path), path)
+
+
+def _needs(driver: Driver, module: Any, entry: str) -> tuple[int, ...]:
+    """Registers and bytes of local memory of a kernel; nothing where it is not found."""
+    number, function = driver.attempt("cuModuleGetFunction", module, entry.encode())
+    if number:
+        return ()
+    names = driver.api.CUfunction_attribute
+    wanted = names.CU_FUNC_ATTRIBUTE_NUM_REGS, names.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES
+    return tuple(int(driver.call("cuFuncGetAttribute", one, function)) for one in wanted)
+
+
+def _tell_refused(driver: Driver, artifact: Artifact, number: int) -> None:
+    """Warn once in a process: what follows is as right, and may be slower."""
+    import sys
+
+    global _told  # noqa: PLW0603 - once in a process
+    if _told or env.is_quiet() or sys.stderr is None:
+        return
+    _told = True
+    from teeny_macros.render import render_full
+
+    found = E1090.warn(kernel=artifact.metadata.kernel, name=driver.symbol_of(number))
+    found.notes.append(f"the driver is that of CUDA {driver.version_text}")
+    found.helps.append("update the driver, or set TEENYC_CUBIN=off where kernels are compiled")
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(render_full(found) + "\n")
+
+
+def _path(device: Device, artifact: Artifact, ptx: bytes) -> str | None:
+    """Where the cubin of `ptx` is kept; None when none is to be."""
+    folder = artifact.side_folder
+    if folder is None or not env.keeps_cubins() or _NOT_TO_LINK in ptx:
+        return None
+    return os.path.join(folder, _name(device, artifact, ptx))
 
 
 def _name(device: Device, artifact: Artifact, ptx: bytes) -> str:
@@ -144,8 +209,11 @@ def _write(path: str, content: bytes) -> None:
 
 
 def _prune(folder: str, newest: str) -> None:
+    """Leave the latest cubins that were kept; one that came with the PTX is none of them."""
+    head = os.path.basename(newest).partition(".")[0] + ".sm_"
     with os.scandir(folder) as rows:
-        others = [row for row in rows if row.name.endswith(SUFFIX) and row.path != newest]
+        kept = [row for row in rows if row.name.startswith(head) and row.name.endswith(SUFFIX)]
+        others = [row for row in kept if row.path != newest]
     found = [(row.stat(follow_symlinks=False).st_mtime, row.path) for row in others]
     for _, path in sorted(found, reverse=True)[_KEPT - 1 :]:
         os.unlink(path)

@@ -209,6 +209,10 @@ class Driver:
             error.note("CUDA answers nothing more in this process")
         return error
 
+    def symbol_of(self, number: int) -> str:
+        """The driver's own name of a result."""
+        return self._describe(number)[0]
+
     def _describe(self, number: int) -> tuple[str, str]:
         """The name and the sentence that the driver itself has for a result."""
         result: Any = number

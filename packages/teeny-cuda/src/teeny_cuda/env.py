@@ -36,14 +36,18 @@ TEENY_LAUNCHER_CACHE = Variable(
 )
 TEENY_CUBIN_CACHE = Variable(
     "TEENY_CUBIN_CACHE",
-    "what the driver makes of PTX is kept beside it",
+    "machine code that came with PTX is loaded; else what the driver makes is kept beside it",
     "0 lets the driver compile PTX whenever it is loaded",
+)
+TEENY_LOG = Variable(
+    "TEENY_LOG", "info", "what is said on standard error: `quiet`, `info` or `debug`"
 )
 VARIABLES = (
     TEENY_LAUNCH_BLOCKING,
     TEENY_NO_JIT_LAUNCHER,
     TEENY_LAUNCHER_CACHE,
     TEENY_CUBIN_CACHE,
+    TEENY_LOG,
 )
 
 
@@ -53,8 +57,13 @@ def is_set(variable: Variable) -> bool:
 
 
 def keeps_cubins() -> bool:
-    """Whether cubins are kept beside the PTX."""
+    """Whether cubins are loaded, and kept beside the PTX."""
     return os.environ.get(TEENY_CUBIN_CACHE.name) != "0"
+
+
+def is_quiet() -> bool:
+    """Whether warnings are left out."""
+    return os.environ.get(TEENY_LOG.name, "").lower() == "quiet"
 
 
 def launcher_cache() -> Path | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from teeny_cuda.fake_base import Answer, CUresult, Struct, bound, call, numbered, ok, waiting
 from teeny_cuda.fake_code import Function, Module, RejectedError, parse_ptx
+from teeny_cuda.lines import ptx_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +20,11 @@ _SETTABLE = frozenset(("MAX_DYNAMIC_SHARED_SIZE_BYTES", "NON_PORTABLE_CLUSTER_SI
 
 
 class FakeLaunches:
-    """The functions of code and launches. `kernels` says what entry points do."""
+    """The functions of code and launches. `kernels` says what entry points do.
+
+    `compiled` counts the PTX that was loaded. `cubins_fail` makes it refuse machine code, as a
+    driver does that is older than the ptxas.
+    """
 
     attributes: dict[str, int]
     handles: Iterator[int]
@@ -72,6 +77,8 @@ class FakeLaunches:
     def start_launches(self) -> None:
         """Begin without any code."""
         self.kernels: dict[str, Callable[[Any], None]] = {}
+        self.cubins_fail = False
+        self.compiled = 0
         self.launches: list[Any] = []
         self.modules: dict[int, Module] = {}
         self.functions: dict[int, Function] = {}
@@ -90,8 +97,13 @@ class FakeLaunches:
         self, image: bytes, count: int, options: Sequence[Any], values: Sequence[Any]
     ) -> Answer:
         given = {option.name: value for option, value in zip(options, values, strict=True)}
+        is_cubin = image[:4] in (b"CUBN", b"\x7fELF")
         if image[:4] == b"CUBN":  # what a test calls a cubin: PTX under another name
             image = image[4:] + b"\0"
+        elif is_cubin:
+            image = ptx_of(image).encode() + b"\0"
+        if is_cubin and self.cubins_fail:
+            return (CUresult.CUDA_ERROR_NO_BINARY_FOR_GPU,)
         if len(given) != count or not image.endswith(b"\0"):
             return (CUresult.CUDA_ERROR_INVALID_VALUE,)
         try:
@@ -100,6 +112,7 @@ class FakeLaunches:
             log = f"{error}\0".encode()
             given.get("CU_JIT_ERROR_LOG_BUFFER", bytearray())[: len(log)] = log
             return (CUresult(error.number),)
+        self.compiled += not is_cubin
         handle = next(self.handles)
         self.modules[handle] = module
         return ok(handle)

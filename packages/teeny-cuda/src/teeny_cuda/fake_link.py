@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 class FakeLinks:
-    """The functions of the linker. `links_fail` makes it refuse everything."""
+    """The functions of the linker. `links_fail` makes it refuse everything.
+
+    `linked_registers` is how many more the linked code needs.
+    """
 
     handles: Iterator[int]
     version: int
@@ -23,6 +26,7 @@ class FakeLinks:
         """Begin without any link."""
         self.links: dict[int, Any] = {}
         self.links_fail = False
+        self.linked_registers = 0
 
     @call
     def cuLinkCreate(self, count: int, options: Sequence[Any], values: Sequence[Any]) -> Answer:
@@ -43,7 +47,9 @@ class FakeLinks:
             parse_ptx(data[:-1].decode(), self.capability, self.version)  # type: ignore[attr-defined]
         except RejectedError as error:
             return (CUresult(error.number),)
-        self.links[state] = ctypes.create_string_buffer(b"CUBN" + data[:-1], len(data) + 3)
+        more = b"{\n\t.reg .b32 \t%%linked<%d>;\n" % self.linked_registers
+        made = b"CUBN" + (data[:-1].replace(b"{\n", more) if self.linked_registers else data[:-1])
+        self.links[state] = ctypes.create_string_buffer(made, len(made))
         return None
 
     @call

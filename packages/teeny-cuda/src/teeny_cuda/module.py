@@ -235,16 +235,28 @@ def _require_target(device: Device, artifact: Artifact) -> None:
 
 def _load(device: Device, artifact: Artifact) -> Any:
     """The loaded module. Raises E1054, E1055 with the log of the driver's compiler."""
-    driver = device.context.driver
-    image = _image(device, artifact)
+    data = _content(artifact)
     context = device.context
-    if not context.prints and can_print(image):
+    if not context.prints and can_print(data):
         context.prints = True
         print_at_exit(context)
-    if artifact.path.suffix == ".ptx":
-        kept = cubin.load_given(device, artifact) or cubin.load(device, artifact, image)
-        if kept is not None:
-            return kept
+    if artifact.path.suffix != ".ptx":
+        return _load_image(device, artifact, data)
+    given = cubin.load_given(device, artifact)
+    if given is not None:
+        return given
+    image = _ptx(device, artifact, data)
+    kept = cubin.load_kept(device, artifact, image)
+    if kept is not None:
+        return kept
+    module = _load_image(device, artifact, image)
+    cubin.keep(device, artifact, image, module)
+    return module
+
+
+def _load_image(device: Device, artifact: Artifact, image: bytes) -> Any:
+    """The module that the driver makes of PTX, or has as it is. Raises as `_load`."""
+    driver = device.context.driver
     options = driver.api.CUjit_option
     info, error = bytearray(_LOG_BYTES), bytearray(_LOG_BYTES)
     values: dict[Any, Any] = {
@@ -286,7 +298,7 @@ def _load(device: Device, artifact: Artifact) -> Any:
     raise failure.note(f"the code is {artifact.path}")
 
 
-def _image(device: Device, artifact: Artifact) -> bytes:
+def _content(artifact: Artifact) -> bytes:
     try:
         data = artifact.read_bytes()
     except OSError as error:
@@ -295,11 +307,14 @@ def _image(device: Device, artifact: Artifact) -> bytes:
             .note(str(error))
             .help("compile the kernel again")
         ) from error
-    if artifact.path.suffix != ".ptx":
-        return data
-    text = data.decode("utf-8")
-    require_threads(artifact.metadata, text)
-    text = for_driver(text, artifact.metadata, device.context.driver.version)
+    if artifact.path.suffix == ".ptx":
+        require_threads(artifact.metadata, data.decode("utf-8"))
+    return data
+
+
+def _ptx(device: Device, artifact: Artifact, data: bytes) -> bytes:
+    """PTX as the driver gets it: in a version that it reads, with the positions of the user."""
+    text = for_driver(data.decode("utf-8"), artifact.metadata, device.context.driver.version)
     if artifact.source_map is not None:
         from teeny_macros.positions import rewrite_ptx
 

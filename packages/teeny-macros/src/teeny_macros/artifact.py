@@ -108,9 +108,19 @@ class Artifact(os.PathLike[str]):
     the file. `side_folder` is where a device may keep what it makes of the file, or None: it may
     be absent or unwritable, and what is put there may vanish at any time. `content` is what the
     file held when it was checked: what is loaded is that, whatever became of the file since.
+    `cubin` is the same of the machine code for a GPU, which may stand beside it.
     """
 
-    __slots__ = ("content", "metadata", "path", "side_folder", "source_map", "stages", "target")
+    __slots__ = (
+        "content",
+        "cubin",
+        "metadata",
+        "path",
+        "side_folder",
+        "source_map",
+        "stages",
+        "target",
+    )
 
     def __init__(
         self,
@@ -122,6 +132,7 @@ class Artifact(os.PathLike[str]):
         source_map: SourceMap | None = None,
         side_folder: Path | None = None,
         content: bytes | None = None,
+        cubin: bytes | None = None,
     ) -> None:
         self.path = path
         self.metadata = metadata
@@ -130,6 +141,7 @@ class Artifact(os.PathLike[str]):
         self.source_map = source_map
         self.side_folder = side_folder
         self.content = content
+        self.cubin = cubin
 
     def __fspath__(self) -> str:
         return os.fspath(self.path)

@@ -43,7 +43,7 @@ class Result(NamedTuple):
     """What compiling one unit gave: the wanted texts by stage, and the seconds each step took.
 
     `log` is what the back end printed although it succeeded; `data` is the object for a CPU;
-    `facts` are what checks found out that is no fault.
+    `facts` are what checks found out that is no fault; `cubin` is machine code for a GPU.
     """
 
     unit: Unit
@@ -54,6 +54,7 @@ class Result(NamedTuple):
     data: bytes = b""
     warnings: tuple[Diagnostic, ...] = ()
     facts: dict[str, Any] = {}  # noqa: RUF012 - never changed
+    cubin: bytes = b""
 
 
 class Timer:
@@ -177,7 +178,7 @@ def _compile(
     facts = _examine(module, unit, timer, warnings) if options.bounds else {}
     texts: dict[str, str] = {}
     outcome: Outcome | None = None
-    ptx_version = 0
+    ptx_version, cubin = 0, b""
     if triton is not None:
         with timer.step("guards"), _our_bug("the guards", lambda: ("the passes", module)):
             _guard(module, triton)
@@ -194,6 +195,9 @@ def _compile(
         ptx_version = job.ptx_version
         texts.update((stage.name, stage.text) for stage in outcome.stages if stage.text is not None)
         _check_ptx(texts.get("ptx"), unit, ptx_version)
+        if options.cubin and "ptx" in texts:
+            with timer.step("ptxas"):
+                cubin = _assemble(texts["ptx"], unit, options, job, triton, folder)
     if "mlir" in options.emit and not options.check:
         with timer.step("print"):
             texts["mlir"] = _print(module, triton, locations=options.locations)
@@ -210,8 +214,32 @@ def _compile(
         return Result(unit, texts, metadata, tuple(timer.rows), data=data, warnings=tuple(warnings))
     log = outcome.stderr if outcome else ""
     return Result(
-        unit, texts, metadata, tuple(timer.rows), log, warnings=tuple(warnings), facts=facts
+        unit,
+        texts,
+        metadata,
+        tuple(timer.rows),
+        log,
+        warnings=tuple(warnings),
+        facts=facts,
+        cubin=cubin,
     )
+
+
+def _assemble(
+    ptx: str, unit: Unit, options: Options, job: libtriton.Job, triton: Triton, folder: str
+) -> bytes:
+    """Machine code of the PTX; empty where no tool reads it. Raises E0718."""
+    from teenyc.backend.gpu import assemble
+
+    made = assemble.assemble(ptx, unit, options.target.arch, triton.release, fusion=job.fp_fusion)
+    if not made.refused:
+        return made.data
+    from teenyc.backend.gpu.child import Outcome as Refusal
+    from teenyc.backend.gpu.failure import with_reproducer
+
+    refusal = Refusal((), None, made.refused, "refused", "ptxas", "ptxas refuses the PTX")
+    error = assemble.describe_refusal(ptx, made.refused, unit)
+    raise with_reproducer(error, unit, options, refusal, _versions(triton), folder)
 
 
 def _guard(module: Module, triton: Triton) -> None:

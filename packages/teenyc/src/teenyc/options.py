@@ -32,6 +32,7 @@ usage: teenyc UNIT [options]     compile one unit (`-` reads it from standard in
   -C target-cpu=ARCH     architecture, for example sm_90; for cpu also x86-64-v3, ...
   -C fp-fusion=on|off    join multiplications and additions (default: as the unit says)
   -C ptx-version=8.4     PTX version, not below what the kernel needs
+  -C cubin=on            machine code beside the PTX, where a ptxas is at hand (default: off)
   -C bounds-checks=on    on a CPU, an access outside of the arrays given is an error (default: off)
   -C locations=on        mlir and ttgir say which line each operation comes from (default: off)
   -C assertions=on       keep `device_assert` in code for a GPU (default: off)
@@ -83,6 +84,7 @@ _CODEGEN = (
     "assertions",
     "locations",
     "overflow-checks",
+    "cubin",
 )
 _REPEATABLE = {"codegen", "emit", "print_after"}
 
@@ -95,7 +97,8 @@ class Options(NamedTuple):
     """What decides the result of compiling one unit.
 
     `emit` names the stages to keep; `fp_fusion` None means as the unit's entry point says;
-    `ptx_version` 84 is PTX 8.4, None the oldest that carries the kernel.
+    `ptx_version` 84 is PTX 8.4, None the oldest that carries the kernel. `cubin`: machine code
+    beside the PTX, where a ptxas is at hand.
     """
 
     target: Target
@@ -110,6 +113,7 @@ class Options(NamedTuple):
     overflow_checks: bool = False
     strict: bool = False
     bounds: bool = False
+    cubin: bool = False
 
     def to_arguments(self) -> list[str]:
         """The arguments of `teenyc` that give these options."""
@@ -128,6 +132,8 @@ class Options(NamedTuple):
             found += ["-C", "locations=on"]
         if self.overflow_checks:
             found += ["-C", "overflow-checks=on"]
+        if self.cubin:
+            found += ["-C", "cubin=on"]
         return [*found, "--emit", ",".join(self.emit)]
 
 
@@ -196,7 +202,7 @@ def compile_options(command: Command) -> Options:
     if fusion is not None:
         _require_one_of("-C fp-fusion", fusion, tuple(_SWITCHES))
     switches: dict[str, bool] = {}
-    for name in ("bounds-checks", "assertions", "overflow-checks", "locations"):
+    for name in ("bounds-checks", "assertions", "overflow-checks", "locations", "cubin"):
         given_switch = codegen.get(name, "off")
         _require_one_of(f"-C {name}", given_switch, tuple(_SWITCHES))
         switches[name] = _SWITCHES[given_switch]
@@ -216,6 +222,7 @@ def compile_options(command: Command) -> Options:
         overflow_checks=switches["overflow-checks"],
         strict=command.strict,
         bounds=command.bounds,
+        cubin=switches["cubin"] and target.kind == "cuda",
     )
 
 

@@ -47,6 +47,8 @@ def write_result(result: Result, target: Target, folder: str) -> dict[str, str]:
         stage: write_file(folder, name + SUFFIXES[stage], text)
         for stage, text in result.texts.items()
     }
+    if result.cubin:
+        paths["cubin"] = write_file(folder, name + SUFFIXES["cubin"], result.cubin)
     if result.data:
         paths["obj"] = write_file(folder, name + SUFFIXES["obj"], result.data)
     if target.kind == "interpret":

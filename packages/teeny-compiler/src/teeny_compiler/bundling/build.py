@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from teeny_compiler import log
 from teeny_compiler.bundling.choice import Wanted, each_instance, parse_targets, variants
-from teeny_compiler.codes import E0970, E0973
+from teeny_compiler.codes import E0970, E0973, E0980
 from teeny_compiler.options import LOADED, CompileOptions
 from teeny_macros import bundle_file
 from teeny_macros.artifact import SUFFIXES
@@ -22,15 +22,13 @@ from teeny_macros.diagnostics import TeenyError
 from teeny_macros.unit import LANGUAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from teeny_compiler.bundling.choice import Instance
     from teeny_compiler.progress import Report
     from teeny_macros.artifact import Artifact
     from teeny_macros.kernel import Kernel
     from teeny_macros.target import Target
-
-    Assemble = Callable[[Artifact], bytes]
 
 _SHOWN = 8
 
@@ -87,22 +85,23 @@ def write_bundle(
     name: str,
     sealed: bool = False,
     stages: Sequence[str] = (),
-    assemble: Assemble | None = None,
+    cubin: bool = False,
     options: CompileOptions | None = None,
     workers: int | None = None,
     progress: Report | bool = True,
 ) -> Built:
     """Compile what is wanted and write the bundle. An old file is replaced when all went well.
 
-    `stages` names stages to keep besides the code (`mlir`). `assemble` makes a cubin of PTX, which
-    is kept beside it.
+    `stages` names stages to keep besides the code (`mlir`). `cubin` keeps machine code beside PTX.
 
     Raises:
-        ToolchainError: E0970 when nothing is wanted, E0973 when something cannot be compiled.
+        ToolchainError: E0970 when nothing is wanted, E0973 when something cannot be compiled,
+            E0980 without a ptxas for the cubins.
     """
     if not wanted or not any(row.targets for row in wanted):
         raise E0970.error(module=name).help("name a target: `--target sm_90,cpu`")
-    compiled = _compile(wanted, stages, options, workers, progress)
+    asked = (options or CompileOptions())._replace(cubin=cubin)
+    compiled = _compile(wanted, stages, asked, workers, progress)
     members: dict[str, bytes] = {}
     kernels: dict[tuple[str, str], tuple[Instance, dict[str, InstanceRow]]] = {}
     versions: dict[str, str] = {}
@@ -110,7 +109,7 @@ def write_bundle(
         instance = row.wanted.instance
         codes: dict[str, CodeRow] = {}
         for artifact in row.artifacts:
-            codes[str(artifact.target)] = _code(artifact, members, stages, assemble)
+            codes[str(artifact.target)] = _code(artifact, members, stages, cubin=cubin)
             versions.update(artifact.metadata.versions)
         made = _instance_row(instance, codes)
         # Two kernels may share their names in one module, as closures do: the text tells them.
@@ -138,15 +137,13 @@ def write_bundle(
 def _compile(
     wanted: Sequence[Wanted],
     stages: Sequence[str],
-    options: CompileOptions | None,
+    options: CompileOptions,
     workers: int | None,
     progress: Report | bool,
 ) -> list[_Compiled]:
     from teeny_compiler.workers import compile_kernels
 
-    asked = (options or CompileOptions())._replace(
-        bounds_checks=False, assertions=False, overflow_checks=False
-    )
+    asked = options._replace(bounds_checks=False, assertions=False, overflow_checks=False)
     results: dict[tuple[str, Target], Artifact | TeenyError] = {}
     for kind in ("cuda", "cpu"):
         pairs = [
@@ -207,7 +204,7 @@ def _require_all(
 
 
 def _code(
-    artifact: Artifact, members: dict[str, bytes], stages: Sequence[str], assemble: Assemble | None
+    artifact: Artifact, members: dict[str, bytes], stages: Sequence[str], *, cubin: bool
 ) -> CodeRow:
     def keep(data: bytes, suffix: str) -> str:
         member = f"code/{bundle_file.digest_of(data)[:32]}{suffix}"
@@ -219,8 +216,12 @@ def _code(
         for stage in stages
         if stage in artifact.stages and stage != LOADED[artifact.target.kind]
     }
-    if assemble is not None and artifact.target.kind == "cuda":
-        kept["cubin"] = keep(assemble(artifact), SUFFIXES["cubin"])
+    if cubin and artifact.target.kind == "cuda":
+        if artifact.cubin is None:
+            raise E0980.error(tool="ptxas").help(
+                "it comes with `pip install 'teenyc[cuda]'` (Linux); TEENYC_PTXAS names another"
+            )
+        kept["cubin"] = keep(artifact.cubin, SUFFIXES["cubin"])
     file = keep(artifact.read_bytes(), artifact.path.suffix)
     return CodeRow(file, json.loads(json.dumps(artifact.metadata.to_json())), kept)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from teeny_compiler import env
 from teeny_macros.artifact import SCHEMA as METADATA_SCHEMA
 from teeny_macros.unit import FORMAT, LANGUAGE
 
@@ -50,6 +51,7 @@ def inputs_of(
             "overflow_checks": bool(options.overflow_checks),
             # Only where it is on, so that earlier entries keep their keys.
             **({"locations": True} if options.locations else {}),
+            **({"cubin": _assembler()} if options.cubin else {}),
         },
         "versions": dict(versions),
     }
@@ -67,6 +69,20 @@ def canonical_json(data: object) -> bytes:
     import json
 
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+
+
+def _assembler() -> str:
+    """What tells the ptxas that is named from others; Triton's own goes with its version."""
+    import os
+
+    path = env.read(env.TEENYC_PTXAS)
+    if path is None:
+        return "on"
+    try:
+        info = os.stat(path)
+    except OSError:
+        return "none"
+    return f"{info.st_size} {info.st_mtime_ns}"
 
 
 @lru_cache(maxsize=1)

@@ -17,8 +17,8 @@ from rich.text import Text
 
 from teeny_compiler import CompileOptions, __version__, compile_kernel, doctor
 from teeny_compiler.cli import bundle, cache, check, kernels, reading, teaching, toolchains
-from teeny_compiler.codes import E0914
-from teeny_compiler.options import LOADED, UNIT_STAGE, parse_ptx_version
+from teeny_compiler.codes import E0914, E0980
+from teeny_compiler.options import CUBIN, LOADED, UNIT_STAGE, parse_ptx_version
 
 GROUP = "teeny.commands"
 _VECTOR_ADD = "examples/vector_add.py:vector_add -t sm_90 -D D=f32 -D BLOCK_SIZE=1024"
@@ -112,7 +112,7 @@ def compile_(
         ),
     ] = None,
     emit: Annotated[
-        str, typer.Option(help="Stages to keep and name: mlir,ttgir,llvm-ir,ptx.")
+        str, typer.Option(help="Stages to keep and name: mlir,ttgir,llvm-ir,ptx,cubin.")
     ] = "",
     fp_fusion: Annotated[bool, typer.Option(help="Join multiplications and additions.")] = True,
     ptx_version: Annotated[str, typer.Option(help="PTX version, for example 8.4.")] = "",
@@ -130,6 +130,10 @@ def compile_(
     )
     made = compile_kernel(instance, goal, options=options, force=force)
     shown = stages or (LOADED[goal.kind],)
+    if CUBIN in shown and CUBIN not in made.stages:
+        raise E0980.error(tool="ptxas").help(
+            "it comes with `pip install 'teenyc[cuda]'` (Linux); TEENYC_PTXAS names another"
+        )
     if as_json:
         data = {
             "path": str(made.path),

@@ -111,7 +111,7 @@ def build(
         name=name or (manifest.name if manifest else stem),
         sealed=sealed or bool(manifest and manifest.sealed),
         stages=tuple(part.strip() for part in stage.split(",") if part.strip()),
-        assemble=_assembler() if cubin else None,
+        cubin=cubin,
     )
     if as_json:
         typer.echo(json.dumps(made._asdict(), indent=1))
@@ -122,13 +122,6 @@ def build(
         f"{entries.show_size(made.size)}, sha256 {made.digest[:_DIGITS]}",
         err=True,
     )
-
-
-def _assembler() -> Any:
-    from teeny_compiler.reading.assembler import Assembler
-
-    assembler = Assembler()
-    return lambda artifact: assembler.cubin(artifact).data
 
 
 def _wanted(

@@ -71,7 +71,7 @@ def stage_of(
         from teeny_compiler.reading.assembler import Assembler
 
         assembler = Assembler()
-        text = assembler.listing(assembler.cubin(artifact).data)
+        text = assembler.listing(artifact.cubin or assembler.cubin(artifact).data)
     else:
         text = artifact.stages[name].read_text(encoding="utf-8")
     found = lines.parse(name, text, f"{instance.name}.py")

@@ -69,6 +69,18 @@ def describe_failure(
         error.note(
             f"the back end said: {shown}" + (f"\n... and {left} lines more" if left > 0 else "")
         )
+    return with_reproducer(error, unit, options, outcome, versions, folder)
+
+
+def with_reproducer(
+    error: TeenyError,
+    unit: Unit,
+    options: Options,
+    outcome: Outcome,
+    versions: tuple[tuple[str, str], ...],
+    folder: str,
+) -> TeenyError:
+    """The error with the help that names `<entry>.reproducer.sh`, which is written."""
     path = f"{unit.entry_point}.reproducer.sh"
     written = write_file(folder, path, reproducer(unit, options, outcome, versions))
     return error.help(f"`sh {written}` shows it again; please report it with that file")

@@ -1,4 +1,4 @@
-"""Reading PTX text, and finding the tools that read it further: compiling never runs them."""
+"""Reading PTX text, and finding the tools that read it further (`assemble` runs one)."""
 
 from __future__ import annotations
 
@@ -72,6 +72,23 @@ def find_excluding(text: str) -> tuple[int, int] | None:
                 where = calls[-1] if calls else match.groups()
                 place = int(where[0]), int(where[1])
     return place
+
+
+_PLACES = re.compile(r"(?:\.loc\s+|inlined_at\s+)(\d+) (\d+) (\d+)")
+
+
+def place_of(text: str, number: int, file: str) -> tuple[int, int]:
+    """Line and column in `file` that line `number` of PTX was made from; (0, 0) if none is known.
+
+    Where the code was inlined it is the outermost call.
+    """
+    numbers = set(re.findall(rf'\.file\s+(\d+) "(?:[^"]*/)?{re.escape(file)}"', text))
+    for line in reversed(text.splitlines()[:number]):
+        if _LOC.match(line):
+            own = [row for row in _PLACES.findall(line) if row[0] in numbers and int(row[1])]
+            if own:
+                return int(own[-1][1]), int(own[-1][2])
+    return 0, 0
 
 
 _TOOLS = ("ptxas", "ptxas-blackwell", "nvdisasm", "cuobjdump")

@@ -40,6 +40,8 @@ class Release(NamedTuple):
     `atomic_access`: `tt.atomic_load` and `tt.atomic_store` exist, else print `tt.atomic_rmw`.
     `long_gathers`: it compiles every `tt.gather`; else it ends in an assertion where the warps
     have to share a row that is longer than the source's.
+    `first_of_new_ptxas`: the first architecture whose PTX goes to the newer of its two ptxas, and
+    `ptxas_options` what it asks of them besides the usual.
     """
 
     name: str
@@ -50,13 +52,17 @@ class Release(NamedTuple):
     block_pointers: bool
     atomic_access: bool
     long_gathers: bool
+    first_of_new_ptxas: int = 100
+    ptxas_options: tuple[str, ...] = ()
 
 
+# Triton's way around a fault of ptxas 13.
+_ALLOCATION = ("--regAllocOptLevel=2",)
 RELEASES = {
     (3, 6): Release("3.6", False, False, False, False, True, False, False),
-    (3, 7): Release("3.7", False, False, True, False, True, False, False),
-    (3, 8): Release("3.8", False, True, True, True, False, False, False),
-    (3, 9): Release("3.9", True, True, True, True, False, True, True),
+    (3, 7): Release("3.7", False, False, True, False, True, False, False, 100, _ALLOCATION),
+    (3, 8): Release("3.8", False, True, True, True, False, False, False, 100, _ALLOCATION),
+    (3, 9): Release("3.9", True, True, True, True, False, True, True, 90, _ALLOCATION),
 }
 # PTX that the code of every release needs: eviction policies (7.4), `::cta` state spaces (7.8; in
 # scans, in 3.8 everywhere). It is that of CUDA 11.8; Triton itself asks for a CUDA 12 driver.

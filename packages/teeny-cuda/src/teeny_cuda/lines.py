@@ -1,0 +1,288 @@
+"""Positions in machine code brought back to the user's files, as `rewrite_ptx` does it in PTX.
+
+A cubin in a cache or a bundle says `<kernel>.py` and counts in the unit's body. Sanitizers and
+profilers read the line table of what is loaded (DWARF, `.debug_line`), so that table is written
+anew; the code is not touched. What is not as expected leaves everything as it is.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from teeny_macros.source import SourceMap
+
+_ELF = b"\x7fELF\x02\x01"
+_TABLE = b".debug_line"
+_PTX = b".nv_debug_ptx_txt"
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_SEGMENT = struct.Struct("<IIQQQQQQ")
+_RELOCATIONS = {4: 24, 9: 16}  # sections with and without addends: bytes of a row
+_ALIGNMENT = 256  # no less than any section asks for
+# Opcodes of line programs (DWARF 2 to 4, 6.2.5).
+_COPY, _ADVANCE_PC, _ADVANCE_LINE, _SET_FILE, _SET_COLUMN = 1, 2, 3, 4, 5
+_FIXED_ADVANCE_PC = 9
+_END_SEQUENCE, _SET_ADDRESS = 1, 2
+_VERSIONS = (2, 3, 4)
+
+
+class _Section(NamedTuple):
+    name: bytes
+    at: int  # of its row in the file
+    kind: int
+    offset: int
+    size: int
+    info: int
+
+
+def rewrite_cubin(image: bytes, source_map: SourceMap, kernel: str) -> bytes:
+    """The cubin with positions in `<kernel>.py` replaced by those of the user's files."""
+    if not source_map.origins or not image.startswith(_ELF):
+        return image
+    try:
+        sections = _sections(image)
+        number, table = next(
+            (i, section) for i, section in enumerate(sections) if section.name == _TABLE
+        )
+        old = image[table.offset : table.offset + table.size]
+        new, moved = _Tables(source_map, f"{kernel}.py".encode()).rewrite(old)
+        data = bytearray(image)
+        for section in sections:
+            if section.info == number and section.kind in _RELOCATIONS:
+                _relocate(data, section, moved)
+        return bytes(_replace(data, sections, number, new))
+    except (StopIteration, IndexError, KeyError, ValueError, struct.error):
+        return image
+
+
+def ptx_of(image: bytes) -> str:
+    """The PTX that a cubin was made of, which it holds where it has lines; empty without."""
+    if not image.startswith(_ELF):
+        return ""
+    for section in _sections(image):
+        if section.name == _PTX:
+            text = image[section.offset : section.offset + section.size]
+            return text.replace(b"\0", b"\n").decode("utf-8", "replace")
+    return ""
+
+
+# --- the file -------------------------------------------------------------------------------------
+
+
+def _sections(image: bytes) -> list[_Section]:
+    (start,) = struct.unpack_from("<Q", image, 40)
+    size, count, names = struct.unpack_from("<HHH", image, 58)
+    rows = [_SECTION.unpack_from(image, start + size * i) for i in range(count)]
+    found = []
+    for i, (name, kind, _, _, offset, length, _, info, _, _) in enumerate(rows):
+        begin = rows[names][4] + name
+        text = image[begin : image.index(b"\0", begin)]
+        found.append(_Section(text, start + size * i, kind, offset, length, info))
+    return found
+
+
+def _relocate(data: bytearray, section: _Section, moved: dict[int, int]) -> None:
+    """Let relocations of the table point at the addresses' new places."""
+    step = _RELOCATIONS[section.kind]
+    for at in range(section.offset, section.offset + section.size, step):
+        (place,) = struct.unpack_from("<Q", data, at)
+        struct.pack_into("<Q", data, at, moved[place])
+
+
+def _replace(data: bytearray, sections: list[_Section], number: int, content: bytes) -> bytearray:
+    """The file with another content of a section; what lies behind it moves, if it must."""
+    table = sections[number]
+    end = table.offset + table.size
+    more = max(0, -(-(len(content) - table.size) // _ALIGNMENT) * _ALIGNMENT)
+
+    def shift(at: int) -> None:
+        (place,) = struct.unpack_from("<Q", data, at)
+        if place >= end:
+            struct.pack_into("<Q", data, at, place + more)
+
+    (segments,) = struct.unpack_from("<Q", data, 32)
+    size, count = struct.unpack_from("<HH", data, 54)
+    for i in range(count):
+        shift(segments + size * i + 8)
+    for section in sections:
+        shift(section.at + 24)
+    struct.pack_into("<Q", data, table.at + 32, len(content))
+    shift(32)
+    shift(40)
+    room = table.size + more
+    data[table.offset : end] = content + bytes(room - len(content))
+    return data
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+
+class _Tables:
+    """Writes line tables anew. Rows keep their order and number: inlined calls refer to them."""
+
+    def __init__(self, source_map: SourceMap, own: bytes) -> None:
+        self.source_map = source_map
+        self.own = own
+        self.moved: dict[int, int] = {}
+
+    def rewrite(self, old: bytes) -> tuple[bytes, dict[int, int]]:
+        """The tables of a section, and where each address in them has gone."""
+        out, at = bytearray(), 0
+        while at < len(old):
+            (length,) = struct.unpack_from("<I", old, at)
+            end = at + 4 + length
+            (version,) = struct.unpack_from("<H", old, at + 4)
+            if version not in _VERSIONS or end > len(old):
+                raise ValueError
+            self._unit(old, at, end, version, out)
+            at = end
+        return bytes(out), self.moved
+
+    def _unit(self, old: bytes, start: int, end: int, version: int, out: bytearray) -> None:
+        (header,) = struct.unpack_from("<I", old, start + 6)
+        program = start + 10 + header
+        at = start + (12 if version >= 4 else 11)
+        at += 1  # whether rows begin statements
+        base, span, first = struct.unpack_from("<bBB", old, at)
+        lengths = old[at + 3 : at + 2 + first]
+        at += 2 + first
+        while old[at]:
+            at = old.index(b"\0", at) + 1
+        at += 1
+        names = [b""]
+        while old[at]:
+            stop = old.index(b"\0", at)
+            names.append(old[at:stop])
+            at = stop + 1
+            for _ in range(3):
+                _, at = _unsigned(old, at)
+        writer = _Writer(self, names, (base, span, first, lengths))
+        body = writer.run(old, program, end)
+        begin = len(out)
+        out += old[start:at]
+        for name in names[writer.known :]:
+            out += name + b"\0\0\0\0"
+        out += old[at:program]
+        struct.pack_into("<I", out, begin + 6, len(out) - begin - 10)
+        for place, goal in writer.addresses:
+            self.moved[place] = len(out) + goal
+        out += body
+        struct.pack_into("<I", out, begin, len(out) - begin - 4)
+
+
+class _Writer:
+    """One line program: reads opcodes, and writes those that give the user's positions."""
+
+    def __init__(
+        self, tables: _Tables, names: list[bytes], form: tuple[int, int, int, bytes]
+    ) -> None:
+        self.tables = tables
+        self.names = names
+        self.known = len(names)
+        self.form = form
+        self.out = bytearray()
+        self.addresses: list[tuple[int, int]] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        self.read = [1, 1, 0]  # file, line, column
+        self.written = [1, 1, 0]
+
+    def run(self, old: bytes, at: int, end: int) -> bytes:
+        """The program's new text."""
+        base, span, first, lengths = self.form
+        while at < end:
+            op = old[at]
+            begin, at = at, at + 1
+            if op >= first:
+                self.read[1] += base + (op - first) % span
+                self._row((op - first) // span)
+            elif op == 0:
+                size, at = _unsigned(old, at)
+                self._extended(old, begin, at, at + size)
+                at += size
+            elif op == _COPY:
+                self._row(0)
+            elif op == _ADVANCE_LINE:
+                step, at = _signed(old, at)
+                self.read[1] += step
+            elif op in (_SET_FILE, _SET_COLUMN):
+                value, at = _unsigned(old, at)
+                self.read[0 if op == _SET_FILE else 2] = value
+            else:
+                if op == _FIXED_ADVANCE_PC:
+                    at += 2
+                else:
+                    for _ in range(lengths[op - 1]):
+                        _, at = _unsigned(old, at)
+                self.out += old[begin:at]
+        return bytes(self.out)
+
+    def _extended(self, old: bytes, begin: int, at: int, end: int) -> None:
+        if old[at] == _SET_ADDRESS:
+            self.addresses.append((at + 1, len(self.out) + at + 1 - begin))
+        self.out += old[begin:end]
+        if old[at] == _END_SEQUENCE:
+            self._begin()
+
+    def _row(self, advance: int) -> None:
+        """A row of the position that was read, mapped; the address advances before it."""
+        goal = self._mapped()
+        if goal[0] != self.written[0]:
+            self.out += bytes((_SET_FILE, *_leb(goal[0])))
+        if goal[1] != self.written[1]:
+            self.out += bytes((_ADVANCE_LINE, *_sleb(goal[1] - self.written[1])))
+        if goal[2] != self.written[2]:
+            self.out += bytes((_SET_COLUMN, *_leb(goal[2])))
+        if advance:
+            self.out += bytes((_ADVANCE_PC, *_leb(advance)))
+        self.out.append(_COPY)
+        self.written = goal
+
+    def _mapped(self) -> list[int]:
+        file, line, column = self.read
+        if self.names[file].rpartition(b"/")[2] != self.tables.own:
+            return list(self.read)
+        there = self.tables.source_map.lookup(line, max(column, 1))
+        if there is None:
+            return list(self.read)
+        name = there[0].encode()
+        if name not in self.names[self.known :]:
+            self.names.append(name)
+        number = self.names.index(name, self.known)
+        return [number, there[1], there[2] if column else 0]
+
+
+def _unsigned(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return value, at
+
+
+def _signed(data: bytes, at: int) -> tuple[int, int]:
+    begin = at
+    value, at = _unsigned(data, at)
+    bits = 7 * (at - begin)
+    return value - (1 << bits) if data[at - 1] & 0x40 else value, at
+
+
+def _leb(value: int) -> Iterable[int]:
+    while value > 0x7F:
+        yield value & 0x7F | 0x80
+        value >>= 7
+    yield value
+
+
+def _sleb(value: int) -> Iterable[int]:
+    while not -0x40 <= value < 0x40:
+        yield value & 0x7F | 0x80
+        value >>= 7
+    yield value & 0x7F
