@@ -41,6 +41,7 @@ KERNELS = {c: dict(EXAMPLE.findall(text)) for c, text in PAGES.items() if f"```p
 TARGETS = {
     "E0713": Target.cuda("sm_80"),
     "E0715": Target.cuda("sm_80"),
+    "E0718": Target.cuda("sm_90"),
     "E0803": Target.cpu(),
 }
 # What only `teenyc --check` looks for.

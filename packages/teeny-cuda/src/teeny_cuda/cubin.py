@@ -31,7 +31,7 @@ _DRIVER_BUILD = "/proc/driver/nvidia/version"
 _told = False
 
 
-def load_given(device: Device, artifact: Artifact) -> Any:
+def load_given(device: Device, artifact: Artifact, ptx: bytes) -> Any:
     """The module of a cubin that came with the PTX; None when it is not for us, or refused."""
     major, minor = device.capability
     if artifact.target.arch != f"sm_{major}{minor}" or not env.keeps_cubins():
@@ -47,7 +47,8 @@ def load_given(device: Device, artifact: Artifact) -> Any:
     if artifact.source_map is not None:
         from teeny_cuda.lines import rewrite_cubin
 
-        images.insert(0, rewrite_cubin(image, artifact.source_map, artifact.metadata.kernel))
+        kernel = artifact.metadata.kernel
+        images.insert(0, rewrite_cubin(image, artifact.source_map, kernel, ptx))
     driver = device.context.driver
     number = 0
     for one in images:

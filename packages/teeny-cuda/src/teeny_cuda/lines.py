@@ -7,6 +7,7 @@ anew; the code is not touched. What is not as expected leaves everything as it i
 
 from __future__ import annotations
 
+import re
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,6 +28,9 @@ _COPY, _ADVANCE_PC, _ADVANCE_LINE, _SET_FILE, _SET_COLUMN = 1, 2, 3, 4, 5
 _FIXED_ADVANCE_PC = 9
 _END_SEQUENCE, _SET_ADDRESS = 1, 2
 _VERSIONS = (2, 3, 4)
+# Of PTX text.
+_FILE = re.compile(rb'\.file\s+(\d+) "([^"]*)"')
+_PLACE = re.compile(rb"(?:\.loc|inlined_at)\s+(\d+) (\d+) (\d+)")
 
 
 class _Section(NamedTuple):
@@ -38,8 +42,12 @@ class _Section(NamedTuple):
     info: int
 
 
-def rewrite_cubin(image: bytes, source_map: SourceMap, kernel: str) -> bytes:
-    """The cubin with positions in `<kernel>.py` replaced by those of the user's files."""
+def rewrite_cubin(image: bytes, source_map: SourceMap, kernel: str, ptx: bytes = b"") -> bytes:
+    """The cubin with positions in `<kernel>.py` replaced by those of the user's files.
+
+    A cubin knows lines only; where a line of the unit was made from several lines, the first column
+    that `ptx` names in it decides.
+    """
     if not source_map.origins or not image.startswith(_ELF):
         return image
     try:
@@ -48,7 +56,7 @@ def rewrite_cubin(image: bytes, source_map: SourceMap, kernel: str) -> bytes:
             (i, section) for i, section in enumerate(sections) if section.name == _TABLE
         )
         old = image[table.offset : table.offset + table.size]
-        new, moved = _Tables(source_map, f"{kernel}.py".encode()).rewrite(old)
+        new, moved = _Tables(source_map, f"{kernel}.py".encode(), ptx).rewrite(old)
         data = bytearray(image)
         for section in sections:
             if section.info == number and section.kind in _RELOCATIONS:
@@ -123,10 +131,21 @@ def _replace(data: bytearray, sections: list[_Section], number: int, content: by
 class _Tables:
     """Writes line tables anew. Rows keep their order and number: inlined calls refer to them."""
 
-    def __init__(self, source_map: SourceMap, own: bytes) -> None:
+    def __init__(self, source_map: SourceMap, own: bytes, ptx: bytes) -> None:
         self.source_map = source_map
         self.own = own
         self.moved: dict[int, int] = {}
+        self._ptx = ptx
+        self._columns: dict[int, int] | None = None
+
+    def lookup(self, line: int, column: int) -> tuple[str, int, int] | None:
+        """The user's place; without a column that of the first code on the line."""
+        origin = self.source_map.origins.get(line)
+        if not column and origin is not None and len(origin.pieces) > 1:
+            if self._columns is None:
+                self._columns = _columns(self._ptx, self.own)
+            column = self._columns.get(line, 0)
+        return self.source_map.lookup(line, max(column, 1))
 
     def rewrite(self, old: bytes) -> tuple[bytes, dict[int, int]]:
         """The tables of a section, and where each address in them has gone."""
@@ -171,6 +190,17 @@ class _Tables:
             self.moved[place] = len(out) + goal
         out += body
         struct.pack_into("<I", out, begin, len(out) - begin - 4)
+
+
+def _columns(ptx: bytes, own: bytes) -> dict[int, int]:
+    """The first column of each line of a file that PTX names."""
+    numbers = {number for number, name in _FILE.findall(ptx) if name.rpartition(b"/")[2] == own}
+    found: dict[int, int] = {}
+    for number, line, column in _PLACE.findall(ptx):
+        at = int(column)
+        if number in numbers and at and at < found.get(int(line), at + 1):
+            found[int(line)] = at
+    return found
 
 
 class _Writer:
@@ -246,7 +276,7 @@ class _Writer:
         file, line, column = self.read
         if self.names[file].rpartition(b"/")[2] != self.tables.own:
             return list(self.read)
-        there = self.tables.source_map.lookup(line, max(column, 1))
+        there = self.tables.lookup(line, column)
         if there is None:
             return list(self.read)
         name = there[0].encode()

@@ -242,7 +242,7 @@ def _load(device: Device, artifact: Artifact) -> Any:
         print_at_exit(context)
     if artifact.path.suffix != ".ptx":
         return _load_image(device, artifact, data)
-    given = cubin.load_given(device, artifact)
+    given = cubin.load_given(device, artifact, data)
     if given is not None:
         return given
     image = _ptx(device, artifact, data)
