@@ -10,7 +10,7 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from teeny_compiler import places, toolchain, versions
+from teeny_compiler import env, places, toolchain, versions
 from teeny_compiler.cache import default_cache_dir, store
 from teeny_macros.diagnostics import TeenyError
 
@@ -106,23 +106,23 @@ def _check_back_end(part: str, version: str, gives: str, mend: str) -> Finding:
 
 
 def _check_ptxas(chain: Toolchain | None) -> list[Finding]:
-    import subprocess
-
-    path = shutil.which("ptxas")
+    """The ptxas that makes machine code of kernels: the one that is named, else Triton's own."""
+    path = env.read(env.TEENYC_PTXAS)
     if path is None and chain is not None:
         name = os.path.join("triton", "backends", "nvidia", "bin", "ptxas")
         folders = versions.library_folders(chain)
         there = (os.path.join(folder, name + places.EXECUTABLE_SUFFIX) for folder in folders)
         path = next((candidate for candidate in there if os.path.isfile(candidate)), None)
     if path is None:
-        return [
-            Finding(
-                "ptxas",
-                "absent",
-                "not found; kernels run without it, the driver assembles them",
-                "it comes with `pip install 'teenyc[cuda]'` and with the CUDA toolkit",
-            )
-        ]
+        found = "not found; kernels run without it, the driver assembles them"
+        mend = "it comes with `pip install 'teenyc[cuda]'` (Linux); TEENYC_PTXAS names another"
+        elsewhere = shutil.which("ptxas")
+        if elsewhere is not None:
+            found = f"none beside teenyc; kernels are assembled by the driver, not by {elsewhere}"
+            mend = f"`export TEENYC_PTXAS={elsewhere}` has them assembled when they are compiled"
+        return [Finding("ptxas", "absent", found, mend)]
+    import subprocess
+
     try:
         said = subprocess.run(
             [path, "--version"], capture_output=True, text=True, timeout=30, check=True
@@ -130,7 +130,8 @@ def _check_ptxas(chain: Toolchain | None) -> list[Finding]:
     except (OSError, subprocess.SubprocessError) as error:
         return [Finding("ptxas", "absent", f"{path} does not run: {error}", "reinstall it")]
     release = next((word for word in said.split() if word.startswith("V")), "unknown version")
-    return [Finding("ptxas", "works", f"{release.removeprefix('V')} ({path})")]
+    off = ", not used: TEENYC_CUBIN is off" if env.read(env.TEENYC_CUBIN) == "off" else ""
+    return [Finding("ptxas", "works", f"{release.removeprefix('V')} ({path}){off}")]
 
 
 def _check_gpu() -> list[Finding]:

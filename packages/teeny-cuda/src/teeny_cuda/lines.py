@@ -33,6 +33,10 @@ _FILE = re.compile(rb'\.file\s+(\d+) "([^"]*)"')
 _PLACE = re.compile(rb"(?:\.loc|inlined_at)\s+(\d+) (\d+) (\d+)")
 
 
+class _UnknownTableError(Exception):
+    """A line table of a form that is not known here. Never leaves this module."""
+
+
 class _Section(NamedTuple):
     name: bytes
     at: int  # of its row in the file
@@ -62,7 +66,7 @@ def rewrite_cubin(image: bytes, source_map: SourceMap, kernel: str, ptx: bytes =
             if section.info == number and section.kind in _RELOCATIONS:
                 _relocate(data, section, moved)
         return bytes(_replace(data, sections, number, new))
-    except (StopIteration, IndexError, KeyError, ValueError, struct.error):
+    except (_UnknownTableError, StopIteration, IndexError, KeyError, ValueError, struct.error):
         return image
 
 
@@ -155,7 +159,7 @@ class _Tables:
             end = at + 4 + length
             (version,) = struct.unpack_from("<H", old, at + 4)
             if version not in _VERSIONS or end > len(old):
-                raise ValueError
+                raise _UnknownTableError
             self._unit(old, at, end, version, out)
             at = end
         return bytes(out), self.moved
