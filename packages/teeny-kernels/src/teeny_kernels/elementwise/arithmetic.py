@@ -13,6 +13,7 @@ import numpy as np
 
 import teeny_triton as tl
 from teeny_kernels.elementwise.binary_spec import binary_spec
+from teeny_kernels.elementwise.narrow import short_pow
 from teeny_kernels.elementwise.operands import Binary
 from teeny_kernels.numerics import R
 from teeny_macros import device
@@ -54,7 +55,7 @@ def add_gradient_y(grad: Tensor[f32, R], x: Tensor[f32, R], y: Any, alpha: f32) 
     return grad * alpha
 
 
-_add = Binary("add", add_formula, (add_gradient_x, add_gradient_y), scalars=1)
+_add = Binary("add", add_formula, (add_gradient_x, add_gradient_y), scalars=1, passed="xy")
 
 
 def add(x: A, y: A | float, alpha: float = 1, *, out: A | None = None) -> A:
@@ -64,7 +65,7 @@ def add(x: A, y: A | float, alpha: float = 1, *, out: A | None = None) -> A:
 
 
 def add_backward(grad: A, x: A, y: A | float, alpha: float = 1) -> tuple[A, A | None]:
-    """`grad`, and `alpha` `grad`."""
+    """`grad`, and `alpha` `grad`; `grad` itself, no copy, where it is the gradient as it is."""
     return _add.backward(grad, x, y, alpha)
 
 
@@ -83,7 +84,7 @@ def sub_gradient_y(grad: Tensor[f32, R], x: Tensor[f32, R], y: Any, alpha: f32) 
     return -grad * alpha
 
 
-_sub = Binary("sub", sub_formula, (sub_gradient_x, sub_gradient_y), scalars=1)
+_sub = Binary("sub", sub_formula, (sub_gradient_x, sub_gradient_y), scalars=1, passed="x")
 
 
 def sub(x: A, y: A | float, alpha: float = 1, *, out: A | None = None) -> A:
@@ -93,7 +94,7 @@ def sub(x: A, y: A | float, alpha: float = 1, *, out: A | None = None) -> A:
 
 
 def sub_backward(grad: A, x: A, y: A | float, alpha: float = 1) -> tuple[A, A | None]:
-    """`grad`, and -`alpha` `grad`."""
+    """`grad`, and -`alpha` `grad`; `grad` itself, no copy, where it is the gradient as it is."""
     return _sub.backward(grad, x, y, alpha)
 
 
@@ -190,7 +191,9 @@ def pow_gradient_y(grad: Tensor[f32, R], x: Tensor[f32, R], y: Any) -> Tensor[f3
     return tl.where((x == 0.0) & (y >= 0.0), 0.0, slope)
 
 
-_pow = Binary("pow", pow_formula, (pow_gradient_x, pow_gradient_y), integers=False)
+_pow = Binary(
+    "pow", pow_formula, (pow_gradient_x, pow_gradient_y), integers=False, narrow=short_pow
+)
 
 
 def pow(x: A, y: A | float, *, out: A | None = None) -> A:  # noqa: A001
@@ -219,7 +222,7 @@ def fmod_gradient_y(grad: Tensor[f32, R], x: Tensor[f32, R], y: Any) -> Tensor[f
     return -grad * whole(x, to_shape(y, x))
 
 
-_fmod = Binary("fmod", fmod_formula, (fmod_gradient_x, fmod_gradient_y), integers=False)
+_fmod = Binary("fmod", fmod_formula, (fmod_gradient_x, fmod_gradient_y), integers=False, passed="x")
 
 
 def fmod(x: A, y: A | float, *, out: A | None = None) -> A:
@@ -229,7 +232,7 @@ def fmod(x: A, y: A | float, *, out: A | None = None) -> A:
 
 
 def fmod_backward(grad: A, x: A, y: A | float) -> tuple[A, A | None]:
-    """`grad`, and -`grad` trunc(x / y)."""
+    """`grad` itself, or its sum, and -`grad` trunc(x / y)."""
     return _fmod.backward(grad, x, y)
 
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 import teeny_triton as tl
+from teeny_kernels.elementwise.narrow import short_acosh, short_asinh, short_cosh, short_sinh
 from teeny_kernels.elementwise.operation import Pointwise, unary_cases
 from teeny_kernels.numerics import R
 from teeny_macros import device
@@ -28,7 +29,7 @@ def sinh_gradient(grad: Tensor[f32, R], x: Tensor[f32, R]) -> Tensor[f32, R]:
     return grad * tl.math.cosh(x)
 
 
-_sinh = Pointwise("sinh", sinh_formula, sinh_gradient)
+_sinh = Pointwise("sinh", sinh_formula, sinh_gradient, narrow=short_sinh)
 
 
 def sinh(x: A, *, out: A | None = None) -> A:
@@ -53,7 +54,7 @@ def cosh_gradient(grad: Tensor[f32, R], x: Tensor[f32, R]) -> Tensor[f32, R]:
     return grad * tl.math.sinh(x)
 
 
-_cosh = Pointwise("cosh", cosh_formula, cosh_gradient)
+_cosh = Pointwise("cosh", cosh_formula, cosh_gradient, narrow=short_cosh)
 
 
 def cosh(x: A, *, out: A | None = None) -> A:
@@ -78,7 +79,7 @@ def asinh_gradient(grad: Tensor[f32, R], x: Tensor[f32, R]) -> Tensor[f32, R]:
     return grad * tl.rsqrt(x * x + 1.0)
 
 
-_asinh = Pointwise("asinh", asinh_formula, asinh_gradient)
+_asinh = Pointwise("asinh", asinh_formula, asinh_gradient, narrow=short_asinh)
 
 
 def asinh(x: A, *, out: A | None = None) -> A:
@@ -103,7 +104,7 @@ def acosh_gradient(grad: Tensor[f32, R], x: Tensor[f32, R]) -> Tensor[f32, R]:
     return grad * tl.rsqrt((x - 1.0) * (x + 1.0))
 
 
-_acosh = Pointwise("acosh", acosh_formula, acosh_gradient)
+_acosh = Pointwise("acosh", acosh_formula, acosh_gradient, narrow=short_acosh)
 
 
 def acosh(x: A, *, out: A | None = None) -> A:

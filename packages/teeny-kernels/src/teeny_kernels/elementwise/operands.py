@@ -11,7 +11,7 @@ from teeny_kernels.arrays import operand, same_place
 from teeny_kernels.codes import E1202, E1204
 from teeny_kernels.elementwise.broadcast import broadcasting, launch_broadcasting
 from teeny_kernels.elementwise.run import launch
-from teeny_kernels.elementwise.templates import FLOATS, INTEGERS, pointwise
+from teeny_kernels.elementwise.templates import FLOATS, INTEGERS, NARROW, is_narrow, pointwise
 from teeny_kernels.layout import Output, broadcast_shape, require_dtype
 from teeny_kernels.reduce.kernels import exact, reduce_into
 from teeny_kernels.reduce.run import repeated_axes
@@ -32,7 +32,8 @@ class Binary:
 
     `formula(x, y, *numbers)` is the result; `gradients` are the formulas, of (grad, x, y,
     *numbers), of the gradients by x and by y; all are device functions. `result` is the dtype of
-    the result where it is not that of x.
+    the result where it is not that of x. `narrow` is the formula for f16 and bf16, where a shorter
+    one does. `passed` says whose gradient is `grad` itself while all of `numbers` are 1.
     """
 
     def __init__(
@@ -44,8 +45,11 @@ class Binary:
         scalars: int = 0,
         integers: bool = True,
         result: str | None = None,
+        narrow: Callable[..., Any] | None = None,
+        passed: str = "",
     ) -> None:
         self.name = name
+        self.passed = passed
         self.result = result
         dtypes = (*FLOATS, *INTEGERS) if integers else FLOATS
         # The dtypes of a kernel are those of its output too.
@@ -57,6 +61,15 @@ class Binary:
             f"{name}_number_forward", formula, scalars=scalars + 1, dtypes=dtypes
         )
         self.kernels: list[Kernel[...]] = [self.arrays_kernel, self.number_kernel]
+        self._narrow: list[Kernel[...]] = []
+        if narrow is not None:
+            self._narrow = [
+                broadcasting(f"{name}_narrow_forward", narrow, scalars=scalars, dtypes=NARROW),
+                pointwise(
+                    f"{name}_narrow_number_forward", narrow, scalars=scalars + 1, dtypes=NARROW
+                ),
+            ]
+            self.kernels += self._narrow
         self._gradients: list[Kernel[...]] = []
         if gradients is not None:
             self._gradients = [
@@ -76,11 +89,14 @@ class Binary:
         """
         first = operand("x", x)
         require_dtype(self.name, "x", first, self.arrays_kernel.dtypes)
+        of_arrays, of_number = self.arrays_kernel, self.number_kernel
+        if self._narrow and is_narrow(first):
+            of_arrays, of_number = self._narrow
         if is_number(y):
             _fits(self.name, "y", first, y)
             return launch(
                 self.name,
-                self.number_kernel,
+                of_number,
                 [("x", first)],
                 (y, *numbers),
                 out=out,
@@ -91,7 +107,7 @@ class Binary:
             _fits(self.name, "alpha", first, own)
         shape = broadcast_shape(self.name, *(own.shape for own in both))
         return launch_broadcasting(
-            self.name, self.arrays_kernel, both, shape, numbers, out=out, dtype=self.result
+            self.name, of_arrays, both, shape, numbers, out=out, dtype=self.result
         ).finish()
 
     def backward(self, grad: Any, x: Any, y: Any, *numbers: float) -> tuple[Any, Any]:
@@ -112,9 +128,12 @@ class Binary:
         if upstream.shape != shape:
             what = f"`grad` is {upstream.shape}, but the result is {shape}"
             raise E1202.error(operation=name, what=what).help("give one of its shape")
+        passed = self.passed if all(number == 1 for number in numbers) else ""
         by_x, by_y = (
-            summed(name, chosen, [upstream, *both], shape, own, numbers)
-            for chosen, own in zip(self._gradients, both, strict=True)
+            grad
+            if which in passed and own.shape == shape
+            else summed(name, chosen, [upstream, *both], shape, own, numbers)
+            for which, chosen, own in zip("xy", self._gradients, both, strict=True)
         )
         return by_x, by_y
 

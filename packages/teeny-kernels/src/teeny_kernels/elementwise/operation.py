@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from teeny_kernels.arrays import ITEMSIZES
+from teeny_kernels.arrays import ITEMSIZES, operand
 from teeny_kernels.elementwise.run import run
-from teeny_kernels.elementwise.templates import FLOATS, INTEGERS, pointwise
+from teeny_kernels.elementwise.templates import FLOATS, INTEGERS, NARROW, is_narrow, pointwise
 from teeny_kernels.spec import Case, Cost, KernelSpec, Tolerance
 from teeny_triton import i1
 
@@ -42,7 +42,8 @@ class Pointwise:
 
     `formula(x, *numbers)` is the result, `gradient(grad, x, *numbers)` its gradient by x, both
     device functions of tensors. `result` is the dtype of the result where it is not that of x.
-    `heavy` formulas cost about as much as reading x.
+    `heavy` formulas cost about as much as reading x. `narrow` is the formula for f16 and bf16,
+    where a shorter one does.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Pointwise:
         integers: bool = False,
         result: str | None = None,
         heavy: bool = False,
+        narrow: Callable[..., Any] | None = None,
     ) -> None:
         self.name = name
         self.heavy = heavy
@@ -74,11 +76,23 @@ class Pointwise:
             dtypes=taken,
             backward=self.backward_kernel,
         )
+        self.narrow_kernel = None
+        if narrow is not None:
+            self.narrow_kernel = pointwise(
+                f"{name}_narrow_forward",
+                narrow,
+                scalars=scalars,
+                dtypes=NARROW,
+                backward=self.backward_kernel,
+            )
 
     def __call__(self, x: Any, *numbers: float, out: Any = None) -> Any:
         """The result for `x`, an array of any shape; of the kind, shape and dtype of `x`."""
+        chosen = self.forward_kernel
+        if self.narrow_kernel is not None and is_narrow(operand("x", x)):
+            chosen = self.narrow_kernel
         return run(
-            *(self.name, self.forward_kernel, {"x": x}, numbers),
+            *(self.name, chosen, {"x": x}, numbers),
             out=out,
             dtype=self.result,
             heavy=self.heavy,
@@ -116,6 +130,8 @@ class Pointwise:
         `magnitude` and `slope_magnitude` are the sizes of the terms of each, where they cancel.
         """
         kernels = [self.forward_kernel]
+        if self.narrow_kernel is not None:
+            kernels.append(self.narrow_kernel)
         if self.backward_kernel is not None:
             kernels.append(self.backward_kernel)
         gradients = reference_of = size_of = None

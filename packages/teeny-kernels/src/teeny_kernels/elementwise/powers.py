@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 import teeny_triton as tl
+from teeny_kernels.elementwise.narrow import short_sqrt
 from teeny_kernels.elementwise.operation import Pointwise, unary_cases
 from teeny_kernels.numerics import R
 from teeny_macros import device
@@ -80,7 +81,7 @@ def sqrt_gradient(grad: Tensor[f32, R], x: Tensor[f32, R]) -> Tensor[f32, R]:
     return grad / (2.0 * tl.sqrt_rn(x))
 
 
-_sqrt = Pointwise("sqrt", sqrt_formula, sqrt_gradient)
+_sqrt = Pointwise("sqrt", sqrt_formula, sqrt_gradient, narrow=short_sqrt)
 
 
 def sqrt(x: A, *, out: A | None = None) -> A:

@@ -92,7 +92,7 @@ def elementwise_sum(*arrays: A, out: A | None = None) -> A:
 
 
 def elementwise_sum_backward(grad: A, *arrays: A) -> tuple[A, ...]:
-    """`grad` for each of `arrays`, summed to its shape."""
+    """`grad` for each of `arrays`, summed to its shape; itself, no copy, where that is the same."""
     return _shares("elementwise_sum_backward", grad, arrays, 1)
 
 
@@ -144,7 +144,12 @@ def _shares(operation: str, grad: Any, arrays: Sequence[Any], count: int) -> tup
     shape = broadcast_shape(operation, *(own.shape for own in given))
     _same_shape(operation, upstream.shape, shape)
     pair = [upstream, upstream]
-    return tuple(summed(operation, _share, pair, shape, own, [count]) for own in given)
+    return tuple(
+        grad
+        if count == 1 and own.shape == shape
+        else summed(operation, _share, pair, shape, own, [count])
+        for own in given
+    )
 
 
 def _same_shape(operation: str, found: tuple[int, ...], wanted: tuple[int, ...]) -> None:

@@ -17,6 +17,7 @@ from teeny_triton import Axis, Const, Elem, Ptr, bf16, f16, f32, f64, i8, i16, i
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from teeny_kernels.arrays import Operand
     from teeny_macros import Kernel
 
 D = TypeVar("D", bound=Elem)
@@ -24,6 +25,12 @@ E = TypeVar("E", bound=Elem)
 
 FLOATS = (f32, f16, bf16, f64)
 INTEGERS = (i32, i64, i16, i8)
+NARROW = (f16, bf16)
+
+
+def is_narrow(x: Operand) -> bool:
+    """Whether an array is of one of `NARROW`."""
+    return x.dtype in {"f16", "bf16"}
 
 
 def pointwise(

@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 import teeny_triton as tl
+from teeny_kernels.elementwise.narrow import short_atan
 from teeny_kernels.elementwise.operation import Pointwise, unary_cases
 from teeny_kernels.numerics import R
 from teeny_macros import device
@@ -153,7 +154,7 @@ def atan_gradient(grad: Tensor[f32, R], x: Tensor[f32, R]) -> Tensor[f32, R]:
     return grad / (1.0 + x * x)
 
 
-_atan = Pointwise("atan", atan_formula, atan_gradient)
+_atan = Pointwise("atan", atan_formula, atan_gradient, narrow=short_atan)
 
 
 def atan(x: A, *, out: A | None = None) -> A:
