@@ -44,6 +44,39 @@ def weights_of(
 
 
 @kernel(dtypes=DTYPES)
+def likelihood_row_backward_kernel(
+    dx_ptr: Ptr[D],
+    grad_ptr: Ptr[D],
+    weights_ptr: Ptr[C] | None,
+    target_ptr: Ptr[i64],
+    w_ptr: Ptr[D] | None,
+    n_units: i64 | int,
+    ignore_index: i64 | int,
+    UNIT: Const[int],
+    ROWS: Const[bool],
+    BLOCK_SIZE: Const[int],
+) -> None:
+    """A program writes one block of one row of classes: what the row gets is found once."""
+    n_cols = n_units * UNIT
+    program = tl.program_id(Axis.X).to(i64)
+    blocks = tl.cdiv(n_cols, BLOCK_SIZE)
+    row = program // blocks
+    start = program % blocks * BLOCK_SIZE
+    lanes = tl.arange(0, BLOCK_SIZE)
+    target = tl.load(target_ptr + row)
+    hit = (target >= start) & (target < start + BLOCK_SIZE) & (target < n_cols)
+    hit = hit & (target != ignore_index)
+    grad = widen(tl.load(grad_ptr + (row if ROWS else row * 0), mask=hit, other=0.0))
+    if weights_ptr is not None:
+        grad = grad / number_at(weights_ptr, hit, 1.0, grad)
+    if w_ptr is not None:
+        grad = grad * number_at(w_ptr + target, hit, 1.0, grad)
+    own = hit & (lanes == (target - start).to(i32))
+    dx = tl.where(own, -grad, 0.0).to(tl.elem(dx_ptr))
+    tl.store(dx_ptr + row * n_cols + start + lanes, dx, mask=lanes < n_cols - start)
+
+
+@kernel(dtypes=DTYPES)
 def likelihood_backward_kernel(
     dx_ptr: Ptr[D],
     grad_ptr: Ptr[D],

@@ -9,6 +9,7 @@ import numpy as np
 from teeny_kernels.loss.class_kernels import (
     likelihood_backward_kernel,
     likelihood_forward_kernel,
+    likelihood_row_backward_kernel,
     row_shares,
 )
 from teeny_kernels.loss.entropy_kernels import (
@@ -221,6 +222,7 @@ def specs_of(
             kernels=(
                 likelihood_forward_kernel,
                 likelihood_backward_kernel,
+                likelihood_row_backward_kernel,
                 row_shares,
                 divided_sum,
             ),

@@ -16,6 +16,7 @@ from teeny_kernels.layout import Output, contiguous, copy
 from teeny_kernels.loss.class_kernels import (
     likelihood_backward_kernel,
     likelihood_forward_kernel,
+    likelihood_row_backward_kernel,
 )
 from teeny_kernels.loss.class_run import (
     ROW_BLOCK,
@@ -31,7 +32,7 @@ from teeny_kernels.loss.entropy_kernels import (
     cross_entropy_backward_kernel,
     cross_entropy_forward_kernel,
 )
-from teeny_kernels.rows import as_rows, from_rows, resident, unit_of
+from teeny_kernels.rows import as_rows, block_of, from_rows, resident, unit_of
 
 A = TypeVar("A")
 
@@ -173,7 +174,23 @@ def nll_loss_backward(
     call = class_call(operation, x, target, weight, ignore_index, reduction)
     upstream = class_gradient(call, grad)
     result = Output(operation, call.x, call.x.shape, out=out)
-    if call.x.size:
+    if call.x.size and call.inner == 1:
+        block = min(max(block_of(call.columns), 128), 4096)
+        blocks = -(-call.columns // block)
+        unit = unit_of(call.columns)
+        likelihood_row_backward_kernel[call.x.size // call.columns * blocks](
+            result.operand.array,
+            upstream.array,
+            weight_sum(call),
+            call.target.array,
+            call.weights,
+            call.columns // unit,
+            ignore_index,
+            UNIT=unit,
+            ROWS=reduction == "none",
+            BLOCK_SIZE=block,
+        )
+    elif call.x.size:
         likelihood_backward_kernel[-(-call.x.size // 1024)](
             result.operand.array,
             upstream.array,

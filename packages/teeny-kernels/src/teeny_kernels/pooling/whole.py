@@ -100,11 +100,24 @@ def global_max_forward_kernel(
         best = tl.where(better, x, best)
         chosen = tl.where(better, start + lanes, chosen)
     # Of the lanes: the last NaN, else the first of those that hold the maximum.
-    last = tl.max(tl.where(best != best, chosen, -1), axis=0)
-    top = tl.max(best, axis=0)
-    holds = (best == top) & (chosen >= 0)
-    first = tl.min(tl.where(holds, chosen, n_cols), axis=0)
-    place = tl.where(last >= 0, last, first)
+    if best.dtype == f32:
+        # One maximum of integers: the bits of a number in its order, then what makes a place win.
+        bits = best.to(i32, bitcast=True)
+        order = tl.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
+        order = tl.where(best == 0.0, 0, order)
+        order = tl.where(best != best, 0x7FFFFFFF, order)
+        rank = tl.where(best != best, chosen, 0x7FFFFFFF - chosen)
+        key = (order.to(i64) << 32) | tl.where(chosen < 0, 0, rank).to(i64)
+        key = tl.where(chosen < 0, -(2**63), key)
+        top_key = tl.max(key, axis=0)
+        low = (top_key & 0x7FFFFFFF).to(i32)
+        place = tl.where((top_key >> 32) == 0x7FFFFFFF, low, 0x7FFFFFFF - low)
+    else:
+        last = tl.max(tl.where(best != best, chosen, -1), axis=0)
+        top = tl.max(best, axis=0)
+        holds = (best == top) & (chosen >= 0)
+        first = tl.min(tl.where(holds, chosen, n_cols), axis=0)
+        place = tl.where(last >= 0, last, first)
     if out_ptr is not None:
         tl.store(out_ptr + row, tl.load(x_ptr + row * n_cols + place))
     if index_ptr is not None:
