@@ -7,9 +7,13 @@ the ratio to the fastest peer (above 1 we are slower). Liger's kernels are peers
 is importable.
 
     python benchmarks/bench_kernels.py [NAME ...] [--dtypes bf16,f32] [--last] [--compile]
-                                       [--json FILE] [--prepare I/N]
+                                       [--json FILE] [--resume] [--share I/N] [--prepare I/N]
+    python benchmarks/bench_kernels.py --merge FILE ... --json FILE
 
-N processes with `--prepare` fill the caches first: compiling takes most of the time of a run.
+N processes with `--prepare` fill the caches first: compiling takes most of the time of a run. With
+`--share`, N GPUs measure a part each, whose files `--merge` joins. A peer that no CUDA graph can
+hold is timed by events, as the flush hides what its host needs; since such an attempt leaves
+PyTorch's random numbers unusable, the rest is measured by a new process, which `--json` needs.
 """
 
 from __future__ import annotations
@@ -17,13 +21,16 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import statistics
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import liger_peers
+import optimizer_peers
 import torch
 
 from teeny_compiler import compile_kernels
@@ -106,6 +113,7 @@ class Bench:
 
     def __init__(self, rounds: int) -> None:
         self.rounds = rounds
+        self.is_spoilt = False  # a graph failed to be captured
         self.flush = torch.empty(FLUSH_BYTES, dtype=torch.int8, device="cuda")
 
     def compare(self, works: dict[str, Callable[[], object]]) -> dict[str, float]:
@@ -115,13 +123,15 @@ class Bench:
             try:
                 # Autograd cannot be captured; the flush hides what the host needs for it.
                 graphs[name] = work if "autograd" in name else graph_of(work)
-            except Exception as error:
-                if name == "ours":
-                    raise
+            except Exception as error:  # noqa: BLE001 - as below
                 print(f"    {name}: {type(error).__name__}: {str(error).splitlines()[0][:90]}")
                 torch.cuda.synchronize()
-                if name == "liger":  # some of its functions wait for the GPU, which graphs cannot
+                self.is_spoilt = True
+                try:  # what waits for the GPU, or makes random numbers, runs outside of graphs
+                    work()
                     graphs[name] = work
+                except Exception as again:  # noqa: BLE001 - the others are timed, and this told
+                    print(f"    {name}: {type(again).__name__}: {str(again).splitlines()[0][:90]}")
         samples: dict[str, list[float]] = {name: [] for name in graphs}
         for _ in range(self.rounds):
             for name, replay in graphs.items():
@@ -147,6 +157,10 @@ def ceiling(bench: Bench) -> float:
 
 
 def forward_works(spec: KernelSpec, case: Case, inputs: list[Any], compiled: bool) -> Any:
+    if spec.in_place is not None:
+        stepped = spec.in_place
+        ours: dict[str, Callable[[], object]] = {"ours": lambda: stepped(*inputs, **case.options)}
+        return ours | optimizer_peers.steps(spec.torch_name, inputs, case.options)
     works: dict[str, Callable[[], object]] = {"ours": lambda: spec.run(*inputs, **case.options)}
     if spec.torch is not None:
         reference = spec.torch
@@ -195,10 +209,25 @@ def backward_works(spec: KernelSpec, case: Case, inputs: list[Any]) -> Any:
     return works
 
 
-def write(path: Path, copy: float, rows: list[dict[str, Any]]) -> None:
+def write(path: Path, copy: float, rows: list[dict[str, Any]], done: list[str]) -> None:
     """What `docs/_gen.py` makes the table of speeds from, when it lies in docs/data."""
     about = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "copy": copy}
-    path.write_text(json.dumps(about | {"rows": rows}, indent=1), encoding="utf-8")
+    aside = path.with_suffix(".part")
+    aside.write_text(json.dumps(about | {"rows": rows, "done": done}, indent=1), encoding="utf-8")
+    aside.replace(path)
+
+
+def merge(files: list[str], target: Path) -> None:
+    """Join what several runs measured: of a row measured twice the later file's stands."""
+    found: dict[str, Any] = {}
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    for file in files:
+        found = json.loads(Path(file).read_text(encoding="utf-8"))
+        for own in found["rows"]:
+            rows[own["name"], own["part"], own["dtype"], own["case"]] = own
+    found.pop("done", None)
+    found["rows"] = [rows[at] for at in sorted(rows)]
+    target.write_text(json.dumps(found, indent=1), encoding="utf-8")
 
 
 def compile_warm() -> None:
@@ -229,6 +258,11 @@ def chosen(options: argparse.Namespace) -> Iterator[tuple[KernelSpec, Case, str]
         for dtype in (own for own in options.dtypes.split(",") if own in spec.dtypes):
             for case in cases:
                 yield spec, case, dtype
+
+
+def key_of(spec: KernelSpec, case: Case, dtype: str) -> str:
+    """What a run has measured when it says so."""
+    return f"{spec.name} {dtype} {told(case)}"
 
 
 def elements(case: Case) -> int:
@@ -270,19 +304,36 @@ def main() -> None:
     parser.add_argument("--compile", action="store_true", help="time torch.compile, too")
     parser.add_argument("--last", action="store_true", help="the last case of an operation only")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--resume", action="store_true", help="go on with what --json has not")
+    parser.add_argument("--share", metavar="I/N", default="0/1", help="the Ith of N shares only")
     parser.add_argument(
         "--prepare", metavar="I/N", help="compile the Ith of N shares, time nothing"
     )
+    parser.add_argument("--merge", action="store_true", help="join the files given as names")
     options = parser.parse_args()
+    if options.merge:
+        merge(options.names, options.json)
+        return
     compile_warm()
     if options.prepare:
         prepare(options)
         return
     bench = Bench(options.rounds)
-    copy = ceiling(bench)
-    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}; copy {copy / 1e9:.0f} GB/s")
     rows: list[dict[str, Any]] = []
-    for spec, case, dtype in chosen(options):
+    done: list[str] = []
+    if options.resume and options.json.exists():
+        known = json.loads(options.json.read_text(encoding="utf-8"))
+        copy, rows, done = known["copy"], known["rows"], known["done"]
+    else:
+        copy = ceiling(bench)
+        about = f"{torch.cuda.get_device_name()}, torch {torch.__version__}"
+        print(f"{about}; copy {copy / 1e9:.0f} GB/s")
+    own_share, shares = map(int, options.share.split("/"))
+    for at, (spec, case, dtype) in enumerate(chosen(options)):
+        key = key_of(spec, case, dtype)
+        if at % shares != own_share or key in done:
+            continue
+        done.append(key)
         parts: dict[str, Any] = {}
         try:
             parts = works_of(spec, case, dtype, options.compile)
@@ -290,9 +341,13 @@ def main() -> None:
                 rows.append(row(bench, copy, spec, case, dtype, part, works))
         except Exception as error:  # noqa: BLE001 - the other operations are measured, and this told
             print(f"{spec.name}: {type(error).__name__}: {str(error).splitlines()[0][:200]}")
-            torch.cuda.synchronize()
+            bench.is_spoilt = True
         if options.json:  # at once: a run that is stopped has measured something
-            write(options.json, copy, rows)
+            write(options.json, copy, rows, done)
+            if bench.is_spoilt:
+                sys.stdout.flush()
+                again = [] if options.resume else ["--resume"]
+                os.execv(sys.executable, [sys.executable, *sys.argv, *again])  # noqa: S606
         del parts
         works = None
         torch.cuda.empty_cache()

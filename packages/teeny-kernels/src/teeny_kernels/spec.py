@@ -93,6 +93,8 @@ class KernelSpec:
             result that was stored.
         cost: of a case with elements of `itemsize` bytes.
         benchmarks: cases to time.
+        in_place: the operation as it is timed, on the arrays of a case in their order, where
+            `call` copies what the function changes.
         peers: more implementations to time: a name, and `peer(module, *tensors, **options)`.
         torch_error: the relative error of PyTorch's own results in f64, where they are known to
             have one; the NumPy reference is the measure there.
@@ -130,6 +132,7 @@ class KernelSpec:
     torch_error: float = 0.0
     rounded_terms: bool = False
     call: Callable[..., Any] | None = None
+    in_place: Callable[..., Any] | None = None
 
     def run(self, *arrays: Any, **options: Any) -> Any:
         """The operation on the arrays of a case."""

@@ -67,6 +67,9 @@ def step_spec(
         function(fresh[0], grad, **named, **options)
         return tuple(fresh)
 
+    def in_place(param: Any, grad: Any, *given: Any, **options: Any) -> None:
+        function(param, grad, **dict(zip(states(**options), given, strict=True)), **options)
+
     def make(rng: np.random.Generator, case: Case) -> list[Any]:
         names = states(**case.options)
         made = [fill(rng, case.shapes[0], case.values) for _ in range(2 + len(names))]
@@ -94,6 +97,7 @@ def step_spec(
         family="optimizer",
         function=function,
         call=stepped,
+        in_place=in_place,
         kernels=tuple(KERNELS[name] for name in kernels),
         formula=formula,
         source=source,
