@@ -91,7 +91,7 @@ def _run(command: Command) -> int:
     elif command.explain is not None:
         _explain(command.explain)
     elif command.print is not None:
-        _print_list(command.print)
+        _print_list(command.print, command)
     elif command.worker:
         from teenyc.worker import serve
 
@@ -178,7 +178,15 @@ def _print_timings(result: Result) -> None:
         print(f"{seconds * 1e3:9.1f} ms  {name}", file=sys.stderr)
 
 
-def _print_list(what: str) -> None:
+def _print_list(what: str, command: Command) -> None:
+    if what == "assemblers":
+        from teenyc import driver
+        from teenyc.backend.gpu import assemble
+
+        arch, release = options.compile_options(command).target.arch, driver.find_triton().release
+        for path in assemble.find_assemblers(arch, release):
+            print("\t".join((str(path), *assemble.options_of(release))))
+        return
     if what == "passes":
         from teenyc.passes import PASSES
 

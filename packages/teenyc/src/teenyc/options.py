@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ERROR_FORMATS = ("human", "json", "github", "concise")
 # `cpu` is the machine that compiles; the names of CPUs stand for themselves.
 TARGETS = (CUDA_TRIPLE, "cpu", *(name for name in CPU_ARCHS if name != "host"), "interpret")
-PRINTABLE = ("targets", "passes", "tools")
+PRINTABLE = ("targets", "passes", "tools", "assemblers")
 _SWITCHES = {"on": True, "off": False}
 _DEFAULT_EMIT = {"cuda": "ptx", "cpu": "obj", "interpret": "mlir"}
 
@@ -48,7 +48,8 @@ usage: teenyc UNIT [options]     compile one unit (`-` reads it from standard in
   --print-after PASS     print the IR after a pass (`all` for each) on standard error
   --time-passes          print what each stage took on standard error
   --explain CODE         explain an error code
-  --print WHAT           targets, passes, or the CUDA tools at hand
+  --print WHAT           targets, passes, the CUDA tools at hand, or with -C target-cpu=ARCH the
+                         assemblers for it, best first, with their options
   --version [--verbose]  print the version [and those of the back ends]
 """
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from teeny_compiler.toolchain import Toolchain
     from teeny_macros.artifact import Artifact
+    from teeny_macros.diagnostics import TeenyError
 
 _TARGET = re.compile(r"^\.target (\w+)", re.MULTILINE)
-_LAST_CUDA_12 = 88  # the newest PTX version that the ptxas of CUDA 12.9 reads
 _SECONDS = 300
 
 
@@ -38,7 +38,8 @@ class Assembler:
     def __init__(self, chain: Toolchain | None = None) -> None:
         """Ask teenyc for its tools. Raises E0901 to E0905 without a usable teenyc."""
         found = chain or toolchain.find_teenyc()
-        said = _run([found.path, "--print", "tools"])
+        self._teenyc = found.path
+        said = _run([self._teenyc, "--print", "tools"])
         rows = [line.partition("\t") for line in said.stdout.splitlines()]
         self.tools = [(name, path) for name, tab, path in rows if tab]
 
@@ -48,38 +49,30 @@ class Assembler:
             for name, path in self.tools:
                 if name == wanted:
                     return path
-        raise E0980.error(tool=names[0]).help(
-            "it comes with `pip install 'teenyc[cuda]'` (Linux) and with the CUDA toolkit"
-        )
+        raise E0980.error(tool=names[0]).help(_WHERE)
 
     def cubin(self, artifact: Artifact) -> Assembled:
         """The machine code of a kernel that was compiled to PTX. Raises E0980 and E0981."""
-        metadata = artifact.metadata
-        newest = metadata.ptx_version > _LAST_CUDA_12
-        tool = self.require(*(_NEW if newest else _OLD))
-        text = artifact.read_text()
+        metadata, text = artifact.metadata, artifact.read_text()
         match = _TARGET.search(text)
-        with tempfile.TemporaryDirectory(prefix="teeny-") as folder:
-            # The name of the file goes into the machine code.
-            source, out = (os.path.join(folder, f"{metadata.kernel}{end}") for end in _ENDS)
-            with open(source, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-            arguments = ["-v", "-lineinfo", f"-arch={match[1] if match else metadata.target}"]
-            if not metadata.fp_fusion:
-                arguments.append("--fmad=false")
-            done = _run([tool, *arguments, os.path.basename(source), "-o", out], cwd=folder)
-            log = done.stdout + done.stderr
-            if done.returncode:
-                lines = [line for line in log.splitlines() if "error" in line] or log.splitlines()
-                reason = lines[0] if lines else f"status {done.returncode}"
-                error = E0981.error(kernel=metadata.kernel, reason=reason.strip())
-                for line in lines[1:8]:
-                    error.note(line.strip())
-                raise error.note(f"{tool} {' '.join(arguments)}").help(
-                    "with an older ptxas: TEENYC_PTX_VERSION=8.4 asks for PTX that it reads"
-                )
-            with open(out, "rb") as binary:
-                return Assembled(binary.read(), log)
+        usual = [] if metadata.fp_fusion else ["--fmad=false"]
+        usual.append(f"--gpu-name={match[1] if match else metadata.target}")
+        error: TeenyError | None = None
+        for tool, *options in self._assemblers(artifact):
+            made = _assemble([tool, "-v", *options, *usual], text, metadata.kernel)
+            if isinstance(made, Assembled):
+                return made
+            error = error or made
+        if error is None:
+            raise E0980.error(tool="ptxas").help(_WHERE)
+        raise error
+
+    def _assemblers(self, artifact: Artifact) -> list[list[str]]:
+        """The commands to try: those that make machine code of a launched kernel, best first."""
+        arch = artifact.target.arch
+        said = _run([self._teenyc, "--print", "assemblers", "-C", f"target-cpu={arch}"])
+        found = [line.split("\t") for line in said.stdout.splitlines()]
+        return found or [[path, "-lineinfo"] for name, path in self.tools if name == "ptxas"]
 
     def listing(self, cubin: bytes, *, lines: bool = True) -> str:
         """Machine code as nvdisasm lists it, with the lines that it comes from. Raises E0980."""
@@ -99,8 +92,30 @@ class Assembler:
 
 
 _ENDS = (".ptx", ".cubin")
-_NEW = ("ptxas-blackwell", "ptxas")
-_OLD = ("ptxas", "ptxas-blackwell")
+_WHERE = "it comes with `pip install 'teenyc[cuda]'` (Linux) and with the CUDA toolkit"
+
+
+def _assemble(command: list[str], text: str, kernel: str) -> Assembled | TeenyError:
+    """One run of ptxas: what it made, or E0981."""
+    with tempfile.TemporaryDirectory(prefix="teeny-") as folder:
+        # The name of the file goes into the machine code.
+        source, out = (os.path.join(folder, f"{kernel}{end}") for end in _ENDS)
+        with open(source, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        done = _run([*command, os.path.basename(source), "-o", out], cwd=folder)
+        log = done.stdout + done.stderr
+        if not done.returncode:
+            with open(out, "rb") as binary:
+                return Assembled(binary.read(), log)
+    lines = [line for line in log.splitlines() if "error" in line or "fatal" in line]
+    lines = lines or log.splitlines()
+    reason = lines[0] if lines else f"status {done.returncode}"
+    error = E0981.error(kernel=kernel, reason=reason.strip())
+    for line in lines[1:8]:
+        error.note(line.strip())
+    return error.note(" ".join(command)).help(
+        "with an older ptxas: TEENYC_PTX_VERSION=8.4 asks for PTX that it reads"
+    )
 
 
 def _run(command: Sequence[str], cwd: str | None = None) -> subprocess.CompletedProcess[str]:

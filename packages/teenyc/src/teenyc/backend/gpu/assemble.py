@@ -48,14 +48,18 @@ def assemble(ptx: str, unit: Unit, arch: str, release: Release, *, fusion: bool)
     header = parse_ptx(ptx)
     if header is None or not hasattr(os, "posix_spawn"):
         return Assembled()
-    # Triton's own choice (`make_cubin` in its NVIDIA back end).
-    options = ["-lineinfo", *([] if fusion else ["--fmad=false"]), *release.ptxas_options]
+    options = [*options_of(release), *([] if fusion else ["--fmad=false"])]
     options.append(f"--gpu-name={header.target}")
     for tool in find_assemblers(arch, release):
         made = _run(tool, options, unit.kernel, ptx)
         if made is not None and (made.data or not _TOO_NEW.search(made.refused)):
             return made
     return Assembled()
+
+
+def options_of(release: Release) -> tuple[str, ...]:
+    """What every kernel is assembled with: Triton's own choice (`make_cubin` of its back end)."""
+    return ("-lineinfo", *release.ptxas_options)
 
 
 def find_assemblers(arch: str, release: Release) -> list[Path]:
