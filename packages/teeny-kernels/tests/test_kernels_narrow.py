@@ -28,7 +28,7 @@ def all_numbers(dtype: str) -> Any:
 
 def ulps(found: Any, exact: np.ndarray, dtype: str) -> float:
     """The largest error in spacings of the dtype at the exact result; NaN and infinities equal."""
-    info = ml_dtypes.finfo(DTYPES[dtype])
+    info: Any = ml_dtypes.finfo(DTYPES[dtype])  # type: ignore[no-untyped-call]
     got = found.astype(np.float64)
     assert np.array_equal(np.isnan(got), np.isnan(exact))
     with np.errstate(all="ignore"):

@@ -114,7 +114,7 @@ def short_power(x: Tensor[f32, R], y: Tensor[f32, R]) -> Tensor[f32, R]:
     whole = tl.floor(y) == y
     odd = whole & (y - 2.0 * tl.floor(y * 0.5) == 1.0)
     found = tl.where(odd, signed_as(found, x), found)
-    found = tl.where((x < 0.0) & (size != INFINITY) & (whole == 0), float("nan"), found)
+    found = tl.where((x < 0.0) & (size != INFINITY) & (tl.floor(y) != y), float("nan"), found)
     return tl.where((y == 0.0) | (x == 1.0), 1.0, found)
 
 

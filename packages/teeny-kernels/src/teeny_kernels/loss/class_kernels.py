@@ -25,7 +25,7 @@ DTYPES = (f32, f16, bf16, f64)
 
 
 @device
-def number_at(ptr: Ptr[D], mask: i1, other: float, like: f32) -> f32:
+def number_at(ptr: Ptr[D], mask: i1, other: float, like: Tensor[f32, R] | f32) -> f32:
     """One number of an array in the dtype of `like`, `other` unless `mask`."""
     return tl.cast(tl.load(ptr, mask=mask, other=other), like.dtype)
 
@@ -66,13 +66,14 @@ def likelihood_row_backward_kernel(
     target = tl.load(target_ptr + row)
     hit = (target >= start) & (target < start + BLOCK_SIZE) & (target < n_cols)
     hit = hit & (target != ignore_index)
-    grad = widen(tl.load(grad_ptr + (row if ROWS else row * 0), mask=hit, other=0.0))
+    zeros = widen(tl.zeros((BLOCK_SIZE,), tl.elem(grad_ptr)))
+    grad = number_at(grad_ptr + (row if ROWS else row * 0), hit, 0.0, zeros)
     if weights_ptr is not None:
-        grad = grad / number_at(weights_ptr, hit, 1.0, grad)
+        grad = grad / number_at(weights_ptr, hit, 1.0, zeros)
     if w_ptr is not None:
-        grad = grad * number_at(w_ptr + target, hit, 1.0, grad)
+        grad = grad * number_at(w_ptr + target, hit, 1.0, zeros)
     own = hit & (lanes == (target - start).to(i32))
-    dx = tl.where(own, -grad, 0.0).to(tl.elem(dx_ptr))
+    dx = tl.where(own, zeros - grad, 0.0).to(tl.elem(dx_ptr))
     tl.store(dx_ptr + row * n_cols + start + lanes, dx, mask=lanes < n_cols - start)
 
 
