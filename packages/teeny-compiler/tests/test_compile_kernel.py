@@ -119,6 +119,35 @@ def test_ptx_version_variable_is_passed_on_and_part_of_the_key(
     assert caught.value.code == "E0914"
 
 
+def test_machine_code_is_asked_for_unless_the_environment_or_the_caller_says_no(
+    teenyc: Any,
+    cache_dir: Path,
+    make_instance: Make,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    paths = [compile_kernel(make_instance(), SM_90).path]
+    paths.append(compile_kernel(make_instance(), SM_90, options=CompileOptions(cubin=False)).path)
+    ptxas = tmp_path / "ptxas"
+    ptxas.write_text("one", encoding="utf-8")
+    monkeypatch.setenv("TEENYC_PTXAS", str(ptxas))
+    paths.append(compile_kernel(make_instance(), SM_90).path)
+    ptxas.write_text("another", encoding="utf-8")
+    paths.append(compile_kernel(make_instance(), SM_90).path)
+    assert len(set(paths)) == 4
+    assert ["cubin=on" in call for call in teenyc.calls()] == [True, False, True, True]
+    monkeypatch.setenv("TEENYC_CUBIN", "off")
+    assert compile_kernel(make_instance(), SM_90).path == paths[1]
+    asked = CompileOptions(emit=("cubin",))
+    assert compile_kernel(make_instance(), SM_90, options=asked).path == paths[3]
+    monkeypatch.setenv("TEENYC_CUBIN", "maybe")
+    with pytest.raises(TeenyError, match="TEENYC_CUBIN is `maybe`") as caught:
+        compile_kernel(make_instance(), SM_90)
+    assert caught.value.code == "E0914"
+    compile_kernel(make_instance(), Target.cpu())  # nothing is assembled there
+    assert "cubin=on" not in teenyc.calls()[-1]
+
+
 def test_interpreter_target_gives_the_unit(
     teenyc: Any, cache_dir: Path, make_instance: Make
 ) -> None:
