@@ -266,7 +266,8 @@ def test_a_bundle_with_machine_code_runs(
 
     path = tmp_path / "one.teeny"
     write_bundle([Wanted(instance(), (gpu.target,))], path, name="one", cubin=True, progress=False)
-    artifact = Bundle(path).find(instance(), [str(gpu.target)])
+    bundle = Bundle(path)  # what it has taken out goes with it
+    artifact = bundle.find(instance(), [str(gpu.target)])
     assert artifact is not None
     run(gpu, gpu.load(artifact))
     assert loads == [("cubin", 0)]
