@@ -10,7 +10,14 @@ from typing import TypeVar
 import numpy as np
 
 import teeny_triton as tl
-from teeny_kernels.elementwise.narrow import short_acosh, short_asinh, short_cosh, short_sinh
+from teeny_kernels.elementwise.narrow import (
+    LOG_2,
+    short_acosh,
+    short_asinh,
+    short_cosh,
+    short_sinh,
+    signed_as,
+)
 from teeny_kernels.elementwise.operation import Pointwise, unary_cases
 from teeny_kernels.numerics import R
 from teeny_macros import device
@@ -29,7 +36,7 @@ def sinh_gradient(grad: Tensor[f32, R], x: Tensor[f32, R]) -> Tensor[f32, R]:
     return grad * tl.math.cosh(x)
 
 
-_sinh = Pointwise("sinh", sinh_formula, sinh_gradient, narrow=short_sinh)
+_sinh = Pointwise("sinh", sinh_formula, sinh_gradient, narrow=short_sinh, heavy=True)
 
 
 def sinh(x: A, *, out: A | None = None) -> A:
@@ -71,6 +78,14 @@ def cosh_backward(grad: A, x: A, *, out: A | None = None) -> A:
 
 @device
 def asinh_formula(x: Tensor[f32, R]) -> Tensor[f32, R]:
+    if x.dtype == f32:
+        # log1p of |x| + sqrt(x^2 + 1) - 1, without the difference; beyond 1e15 log(2 |x|).
+        size = tl.abs(x)
+        square = x * x
+        near = size + square / (1.0 + tl.sqrt(square + 1.0))
+        large = size > 1e15
+        found = tl.math.log1p(tl.where(large, size, near)) + tl.where(large, LOG_2, 0.0)
+        return signed_as(found, x)
     return tl.math.asinh(x)
 
 
@@ -79,7 +94,7 @@ def asinh_gradient(grad: Tensor[f32, R], x: Tensor[f32, R]) -> Tensor[f32, R]:
     return grad * tl.rsqrt(x * x + 1.0)
 
 
-_asinh = Pointwise("asinh", asinh_formula, asinh_gradient, narrow=short_asinh)
+_asinh = Pointwise("asinh", asinh_formula, asinh_gradient, narrow=short_asinh, heavy=True)
 
 
 def asinh(x: A, *, out: A | None = None) -> A:
@@ -96,6 +111,13 @@ def asinh_backward(grad: A, x: A, *, out: A | None = None) -> A:
 
 @device
 def acosh_formula(x: Tensor[f32, R]) -> Tensor[f32, R]:
+    if x.dtype == f32:
+        # log1p of x - 1 + sqrt((x - 1) (x + 1)); beyond 1e15 log(2 x).
+        above = x - 1.0
+        near = above + tl.sqrt(above * (x + 1.0))
+        large = x > 1e15
+        found = tl.math.log1p(tl.where(large, x, near)) + tl.where(large, LOG_2, 0.0)
+        return tl.where(x < 1.0, float("nan"), found)
     return tl.math.acosh(x)
 
 
@@ -104,7 +126,7 @@ def acosh_gradient(grad: Tensor[f32, R], x: Tensor[f32, R]) -> Tensor[f32, R]:
     return grad * tl.rsqrt((x - 1.0) * (x + 1.0))
 
 
-_acosh = Pointwise("acosh", acosh_formula, acosh_gradient, narrow=short_acosh)
+_acosh = Pointwise("acosh", acosh_formula, acosh_gradient, narrow=short_acosh, heavy=True)
 
 
 def acosh(x: A, *, out: A | None = None) -> A:

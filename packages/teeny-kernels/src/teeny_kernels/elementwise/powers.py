@@ -81,7 +81,7 @@ def sqrt_gradient(grad: Tensor[f32, R], x: Tensor[f32, R]) -> Tensor[f32, R]:
     return grad / (2.0 * tl.sqrt_rn(x))
 
 
-_sqrt = Pointwise("sqrt", sqrt_formula, sqrt_gradient, narrow=short_sqrt)
+_sqrt = Pointwise("sqrt", sqrt_formula, sqrt_gradient, narrow=short_sqrt, heavy=True)
 
 
 def sqrt(x: A, *, out: A | None = None) -> A:

@@ -154,7 +154,7 @@ def atan_gradient(grad: Tensor[f32, R], x: Tensor[f32, R]) -> Tensor[f32, R]:
     return grad / (1.0 + x * x)
 
 
-_atan = Pointwise("atan", atan_formula, atan_gradient, narrow=short_atan)
+_atan = Pointwise("atan", atan_formula, atan_gradient, narrow=short_atan, heavy=True)
 
 
 def atan(x: A, *, out: A | None = None) -> A:

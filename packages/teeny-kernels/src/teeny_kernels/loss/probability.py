@@ -178,39 +178,66 @@ def _batch(operation: str, x: Any, reduction: str) -> tuple[str, float | None]:
 
 
 @device
+def stirling(y: Tensor[f32, R]) -> Tensor[f32, R]:
+    """Log(y!) for y > 1, by Stirling; 0 up to 1."""
+    found = y * tl.log(y) - y + 0.5 * tl.log(6.283185307179586 * y)
+    return tl.where(y > 1.0, found, 0.0)
+
+
+@device
 def poisson_formula(
-    x: Tensor[f32, R], y: Tensor[f32, R], _w: Tensor[f32, R], eps: f32, full: f32
+    x: Tensor[f32, R], y: Tensor[f32, R], _w: Tensor[f32, R], eps: f32
 ) -> Tensor[f32, R]:
-    stirling = y * tl.log(y) - y + 0.5 * tl.log(6.283185307179586 * y)
-    return x - y * tl.log(x + eps) + tl.where((full != 0.0) & (y > 1.0), stirling, 0.0)
+    return x - y * tl.log(x + eps)
+
+
+@device
+def poisson_full_formula(
+    x: Tensor[f32, R], y: Tensor[f32, R], _w: Tensor[f32, R], eps: f32
+) -> Tensor[f32, R]:
+    return x - y * tl.log(x + eps) + stirling(y)
 
 
 @device
 def poisson_slope(
-    x: Tensor[f32, R], y: Tensor[f32, R], _w: Tensor[f32, R], eps: f32, full: f32
+    x: Tensor[f32, R], y: Tensor[f32, R], _w: Tensor[f32, R], eps: f32
 ) -> Tensor[f32, R]:
     return 1.0 - y / (x + eps)
 
 
 @device
 def poisson_log_formula(
-    x: Tensor[f32, R], y: Tensor[f32, R], _w: Tensor[f32, R], eps: f32, full: f32
+    x: Tensor[f32, R], y: Tensor[f32, R], _w: Tensor[f32, R], eps: f32
 ) -> Tensor[f32, R]:
-    stirling = y * tl.log(y) - y + 0.5 * tl.log(6.283185307179586 * y)
-    return tl.exp(x) - y * x + tl.where((full != 0.0) & (y > 1.0), stirling, 0.0)
+    return tl.exp(x) - y * x
+
+
+@device
+def poisson_log_full_formula(
+    x: Tensor[f32, R], y: Tensor[f32, R], _w: Tensor[f32, R], eps: f32
+) -> Tensor[f32, R]:
+    return tl.exp(x) - y * x + stirling(y)
 
 
 @device
 def poisson_log_slope(
-    x: Tensor[f32, R], y: Tensor[f32, R], _w: Tensor[f32, R], eps: f32, full: f32
+    x: Tensor[f32, R], y: Tensor[f32, R], _w: Tensor[f32, R], eps: f32
 ) -> Tensor[f32, R]:
     return tl.exp(x) - y
 
 
-_poisson = PointwiseLoss("poisson_nll_loss", poisson_formula, poisson_slope, arrays=3, scalars=2)
-_poisson_log = PointwiseLoss(
-    "poisson_nll_loss_log", poisson_log_formula, poisson_log_slope, arrays=3, scalars=2
-)
+# By `log_input` and `full`: the two logarithms of Stirling's formula cost more than reading.
+_poisson = {
+    (log, full): PointwiseLoss(
+        f"poisson_nll_loss{'_log' * log}{'_full' * full}", formula, slope, arrays=3, scalars=1
+    )
+    for log, full, formula, slope in (
+        (False, False, poisson_formula, poisson_slope),
+        (False, True, poisson_full_formula, poisson_slope),
+        (True, False, poisson_log_formula, poisson_log_slope),
+        (True, True, poisson_log_full_formula, poisson_log_slope),
+    )
+}
 
 
 def poisson_nll_loss(
@@ -227,8 +254,8 @@ def poisson_nll_loss(
 
     `full` adds Stirling's approximation t log(t) - t + log(2 pi t) / 2 where target > 1.
     """
-    loss = _poisson_log if log_input else _poisson
-    return loss({"x": x, "target": target}, eps, float(full), reduction=reduction, out=out)
+    loss = _poisson[bool(log_input), bool(full)]
+    return loss({"x": x, "target": target}, eps, reduction=reduction, out=out)
 
 
 def poisson_nll_loss_backward(
@@ -243,9 +270,9 @@ def poisson_nll_loss_backward(
     out: A | None = None,
 ) -> A:
     """The gradient by x: exp(x) - target, or 1 - target / (x + `eps`) without `log_input`."""
-    loss = _poisson_log if log_input else _poisson
+    loss = _poisson[bool(log_input), False]
     arrays = {"x": x, "target": target}
-    return loss.backward(grad, arrays, eps, float(full), reduction=reduction, out=out)[0]
+    return loss.backward(grad, arrays, eps, reduction=reduction, out=out)[0]
 
 
 @device
@@ -469,7 +496,7 @@ SPECS = (
         reason="a logarithm or exp, a tree sum",
     ),
     pointwise_spec(
-        _poisson_log,
+        _poisson[True, False],
         poisson_nll_loss,
         poisson_nll_loss_backward,
         formula="exp(x) - y x, or x - y log(x + eps)",
@@ -479,7 +506,12 @@ SPECS = (
         slope_size=_poisson_slope_size,
         fillings=("positive", "positive"),
         options=[{"log_input": False}, {"full": True}, {"log_input": False, "eps": 0.1}],
-        kernels=(_poisson.forward_kernel, *_poisson.backward_kernels),
+        kernels=[
+            kernel
+            for loss in _poisson.values()
+            if loss is not _poisson[True, False]
+            for kernel in (loss.forward_kernel, *loss.backward_kernels)
+        ],
         reason="exp or a logarithm, a tree sum",
     ),
     pointwise_spec(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from teeny_kernels.arrays import Operand
 
 BLOCK_SIZE = 1024
+WHOLE_ELEMENTS = 4096  # that 4 warps hold in registers
 WIDTHS = (16, 64, 256, 1024, 4096)
 
 
@@ -75,13 +76,15 @@ def sets_of(operation: str, x: Operand, groups: int | None) -> Sets:
                 samples)  # fmt: skip
 
 
-def tile_of(segments: int, side: int, itemsize: int, *, whole: bool = False) -> Tile:
+def tile_of(
+    segments: int, side: int, itemsize: int, *, whole: bool = False, least: int = 0
+) -> Tile:
     """The widest tile of 8 KB, of few shapes to compile, that reads little beside the segments.
 
     16 bytes for each thread, so that two programs of 16 warps fit; where nothing but one tile is
-    read (`whole`) a quarter of the threads.
+    read (`whole`) a quarter of the threads. `least` is how many elements it has at least.
     """
-    size = (8 << 10) // itemsize
+    size = max((8 << 10) // itemsize, least)
 
     def waste(width: int) -> float:
         height = size // width
@@ -126,10 +129,10 @@ def forward(
     mean, var = (empty(source, (sets.sets,), exact_dtype(source)) for _ in range(2))
     if source.size:
         itemsize = ITEMSIZES[source.dtype]
-        tile = tile_of(sets.segments, sets.side, itemsize)
+        tile = tile_of(sets.segments, sets.side, itemsize, whole=True, least=WHOLE_ELEMENTS)
         whole = sets.segments <= tile.height and sets.side <= tile.width
-        if whole:
-            tile = tile_of(sets.segments, sets.side, itemsize, whole=True)
+        if not whole:
+            tile = tile_of(sets.segments, sets.side, itemsize)
         launch: Any = set_norm_forward.options(num_warps=tile.warps)[sets.sets]
         launch(
             result.operand.array,
