@@ -55,6 +55,7 @@ def build_bundle(
     targets: Sequence[str] = ("cpu",),
     sealed: bool = False,
     hints: str = "usual",
+    cubin: bool = False,
     name: str = "",
     progress: Report | bool = True,
 ) -> Built:
@@ -64,18 +65,22 @@ def build_bundle(
 
     `targets` are GPU architectures and CPU levels (`sm_90`, `x86-64-v3`; `cpu` is x86-64, x86-64-v3
     and aarch64). In a `sealed` bundle what is missing is an error at the launch, never compiled.
-    `hints="none"` leaves out the faster variants for aligned arguments. `name` is by default the
-    file's.
+    `hints="none"` leaves out the faster variants for aligned arguments. `cubin` keeps machine code
+    beside PTX, made by Triton's ptxas: nothing is compiled where it is loaded. `name` is by default
+    the file's.
 
     Raises:
         ToolchainError: E0970 without any instance or target, E0972 for a target of one machine
-            alone, E0973 when something cannot be compiled. LaunchError: E1040.
+            alone, E0973 when something cannot be compiled, E0980 without a ptxas for the cubins.
+            LaunchError: E1040.
     """
     goals = parse_targets(targets)
     stem = os.path.basename(os.fspath(path)).removesuffix(bundle_file.SUFFIX)
     listed = each_instance(stem, list(instances))
     wanted = [Wanted(one, goals) for each in listed for one in variants(each, hints)]
-    return write_bundle(wanted, path, name=name or stem, sealed=sealed, progress=progress)
+    return write_bundle(
+        wanted, path, name=name or stem, sealed=sealed, cubin=cubin, progress=progress
+    )
 
 
 def write_bundle(

@@ -60,7 +60,7 @@ class Candidate(NamedTuple):
         return (self.instance.written_parameters() | frozenset(also)) & frozenset(self.dtypes)
 
     def load(self, artifact: Artifact) -> Any:
-        """Load what was compiled for it: a GPU's driver compiles once more here."""
+        """Load what was compiled for it: without a cubin a driver compiles here."""
         if artifact.source_map is None:
             artifact.source_map = self.instance.source_map
         return self.device.load(artifact)
