@@ -1,7 +1,7 @@
 """Three comment lines above a cached kernel: nothing compiles, and every place follows.
 
 The same file in three fresh processes, edited between them; the driver is a fake that keeps the PTX
-it is handed.
+or the machine code it is handed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if sys.argv[1] == "gpu":
 
     class Keeping(FakeDriver):
         def cuModuleLoadDataEx(self, image, *rest):
-            found["images"].append(bytes(image).decode())
+            found["images"].append(bytes(image).hex())
             return super().cuModuleLoadDataEx(image, *rest)
 
     made = compile_kernel(scale.instantiate(BLOCK=128), Target.cuda("sm_90"))
@@ -107,22 +107,48 @@ def test_errors_follow_and_nothing_compiles(machine: Machine) -> None:
     assert second["error"] == ["E0401", str(machine.kernel), 10, 28]
 
 
-def places(image: str) -> tuple[str, set[int]]:
+def places_of_ptx(data: bytes, folder: Path) -> tuple[str, set[int]]:
     """The user's file as `.file` names it, and the lines that `.loc` gives in it."""
+    image = data.decode()
     files = dict(re.findall(r'\.file\s+(\d+)\s+"([^"]*)"', image))
     ((number, name),) = [row for row in files.items() if row[1].endswith("user_kernel.py")]
     return name, {int(line) for line in re.findall(rf"\.loc\s+{number}\s+(\d+)", image)}
 
 
-def test_lines_handed_to_the_driver_follow_and_nothing_compiles(machine: Machine) -> None:
+def places_of_machine_code(data: bytes, folder: Path) -> tuple[str, set[int]]:
+    """The same, as nvdisasm reads them."""
+    spec = importlib.util.find_spec("triton")
+    assert spec is not None
+    assert spec.origin is not None
+    tool = Path(spec.origin).parent / "backends" / "nvidia" / "bin" / "nvdisasm"
+    path = folder / "handed.cubin"
+    path.write_bytes(data)
+    command = [str(tool), "-c", "-gi", str(path)]
+    listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    found = re.findall(r'File "([^"]*user_kernel.py)", line (\d+)', listed)
+    ((name,),) = [{file for file, _ in found}]
+    return name, {int(line) for _, line in found}
+
+
+@pytest.mark.parametrize("cubin", ["on", "off"])
+def test_lines_handed_to_the_driver_follow_and_nothing_compiles(
+    cubin: str, machine: Machine, tmp_path: Path
+) -> None:
     if importlib.util.find_spec("triton") is None:
         pytest.skip("the GPU back end needs the extra teenyc[cuda]")
     pytest.importorskip("cuda.bindings")
+    machine.environment["TEENYC_CUBIN"] = cubin
+    read = places_of_machine_code if cubin == "on" else places_of_ptx
+
+    def places(image: str) -> tuple[str, set[int]]:
+        return read(bytes.fromhex(image), tmp_path)
+
     first, compiled = machine.run("gpu")
     assert compiled == 1
     name, before = places(first["images"][0])
     assert Path(name) == machine.kernel
-    assert before >= {8, 9}
+    # The instructions of line 8, a comparison, are those of the lines that need it.
+    assert before >= ({9} if cubin == "on" else {8, 9})
     second, compiled = machine.run("gpu", COMMENTS)
     assert compiled == 0
     assert second["path"] == first["path"]
