@@ -63,9 +63,8 @@ def call(name, *args):
     return answer[1] if len(answer) > 1 else None
 call("cuInit", 0)
 call("cuCtxPushCurrent", call("cuDevicePrimaryCtxRetain", call("cuDeviceGet", 0)))
-start = len(b"teeny-cubin 1\\n") + 32
-for path in sorted(Path(sys.argv[2]).glob("??/*/*.cubin"))[: int(sys.argv[1])]:
-    module = call("cuModuleLoadData", path.read_bytes()[start:])
+for path in sorted(Path(sys.argv[2]).glob("??/*/*_entry_point.cubin"))[: int(sys.argv[1])]:
+    module = call("cuModuleLoadData", path.read_bytes())
     call("cuModuleGetFunction", module, path.name.partition(".")[0].encode())
 call("cuCtxSynchronize")
 """
