@@ -3,8 +3,9 @@
     python tools/mutation [--count 300] [--seed 0] [--jobs N] [--only TEXT] [--json FILE]
 
 Every change is run in a process of its own on the CPU target, with bounds checks, against the
-checks of up to four operations that the changed function is part of. What no check sees is listed
-and makes the exit status 1, but for the changes that equivalent.txt gives a reason for.
+checks of up to four operations that the changed function is part of, and then the library's other
+tests, which call kernels and paths of their own. What nothing sees is listed and makes the exit
+status 1, but for the changes that equivalent.txt gives a reason for.
 """
 
 from __future__ import annotations

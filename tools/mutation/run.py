@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -23,6 +24,12 @@ from typing import Any, NamedTuple
 from sites import Site, apply
 
 _LIMIT_SECONDS = 300.0
+_TESTS = (
+    "test_products.py", "test_attention_paths.py", "test_convolutions.py", "test_losses.py",
+    "test_kernels_arrays.py", "test_kernels_beyond.py", "test_kernels_narrow.py",
+    "test_kernels_pad.py", "test_kernels_pooling.py", "test_kernels_reported.py",
+    "test_kernels_upsample.py", "test_optimizers.py", "test_running_statistics.py",
+)  # fmt: skip
 _FEW = 4  # operations tried of those that a changed function is part of
 
 # (file below the package, first line) of a function -> (module, name) of operations with it.
@@ -77,14 +84,40 @@ def find_uses(source: Path) -> Uses:
 def try_change(source: Path, site: Site, uses: Uses) -> Verdict:
     """Whether the checks of the operations that `site` touches find the change."""
     operations = uses.get((site.file, site.line), [])
-    if not operations:
-        return Verdict(site, "unused", "no operation names a kernel with this function", 0.0)
     # Spread over the operations: a template's first ones need not use all of it.
     step = max(1, len(operations) // _FEW)
     start = time.monotonic()
     with _changed(source, site) as folder:
-        verdict, by = _in_fork(lambda: _check(folder, operations[::step][:_FEW]))
+        verdict, by = "unused", "no operation names a kernel with this function"
+        if operations:
+            verdict, by = _in_fork(lambda: _check(folder, operations[::step][:_FEW]))
+        if verdict in {"survived", "unused"}:
+            verdict, by = _run_tests(folder, source) or (verdict, by)
     return Verdict(site, verdict, by, time.monotonic() - start)
+
+
+def _run_tests(folder: Path, source: Path) -> tuple[str, str] | None:
+    """`caught` by one of the library's other tests, which take paths that the checks do not."""
+    tests = source.parent / "tests"
+    files = [str(tests / name) for name in _TESTS]
+    paths = [str(folder), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header"]
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", *options, *files],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+            cwd=source.parents[2],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_LIMIT_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        return "caught", "a test ran for too long"
+    if done.returncode == 1:
+        failed = [line for line in done.stdout.splitlines() if line.startswith("FAILED")]
+        return "caught", (failed or ["a test failed"])[0]
+    return None if done.returncode == 0 else ("broken", done.stdout[-300:])
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from teeny_kernels.arrays import Operand, empty, operand, same_place
 from teeny_kernels.codes import E1202
+from teeny_kernels.convolution import shifted
 from teeny_kernels.convolution.geometry import MOST, Geometry
 from teeny_kernels.convolution.kernels import (
     convolve,
@@ -38,6 +39,7 @@ KERNELS = (
     convolve_weight,
     pack_weight,
     lay_channels_last,
+    *shifted.KERNELS,
 )
 ALGORITHMS = ("auto", "direct", "tiled", "gemm")
 
@@ -116,8 +118,11 @@ def convolved(
     inner, outer = (how.outer, how.inner) if transposed else (how.inner, how.outer)
     if algorithm == "auto":
         algorithm = "direct" if few_channels(how) else "gemm"
-    source = _five(how, laid(how, x, inner) if algorithm == "gemm" else x)
     packed = _packed(weight)
+    by_tiles = algorithm == "gemm" and shifted.pays(
+        how, x, transposed=transposed, allow_tf32=allow_tf32
+    )
+    source = _five(how, laid(how, x, inner) if algorithm == "gemm" and not by_tiles else x)
     sides, sources = (how.sides, how.out_sides) if transposed else (how.out_sides, how.sides)
     hop = how.hop if transposed else (1,) * MOST
     follow = (bias,) if norm is None else (bias, norm.mean, norm.var, norm.weight, norm.bias)
@@ -128,6 +133,15 @@ def convolved(
     flags = {"SILU": norm is not None, "WIDE": _wide(how, source, count)}
     pointers = (result.operand.array, source.array, packed.array, *given)
     eps = 0.0 if norm is None else norm.eps
+    if by_tiles:
+        shifted.launch(
+            *(how, result.operand, source, packed, given),
+            transposed=transposed,
+            precision=precision(x, allow_tf32),
+            eps=eps,
+            silu=norm is not None,
+        )
+        return result.finish()
     launch: Any
     if algorithm == "tiled":
         tiles_p = -(-how.batch * prod(sides) // TILED.m)

@@ -101,17 +101,17 @@ def global_max_forward_kernel(
         chosen = tl.where(better, start + lanes, chosen)
     # Of the lanes: the last NaN, else the first of those that hold the maximum.
     if best.dtype == f32:
-        # One maximum of integers: the bits of a number in its order, then what makes a place win.
+        # The bits of a number as an integer of its order, NaN above all; then the best place.
         bits = best.to(i32, bitcast=True)
         order = tl.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
         order = tl.where(best == 0.0, 0, order)
         order = tl.where(best != best, 0x7FFFFFFF, order)
-        rank = tl.where(best != best, chosen, 0x7FFFFFFF - chosen)
-        key = (order.to(i64) << 32) | tl.where(chosen < 0, 0, rank).to(i64)
-        key = tl.where(chosen < 0, -(2**63), key)
-        top_key = tl.max(key, axis=0)
-        low = (top_key & 0x7FFFFFFF).to(i32)
-        place = tl.where((top_key >> 32) == 0x7FFFFFFF, low, 0x7FFFFFFF - low)
+        order = tl.where(chosen < 0, -0x7FFFFFFF, order)
+        top_order = tl.max(order, axis=0)
+        is_nan = top_order == 0x7FFFFFFF
+        rank = tl.where(is_nan, chosen, 0x7FFFFFFF - chosen)
+        rank = tl.max(tl.where((order == top_order) & (chosen >= 0), rank, -1), axis=0)
+        place = tl.where(is_nan, rank, 0x7FFFFFFF - rank)
     else:
         last = tl.max(tl.where(best != best, chosen, -1), axis=0)
         top = tl.max(best, axis=0)

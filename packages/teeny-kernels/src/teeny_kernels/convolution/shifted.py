@@ -1,0 +1,168 @@
+"""Calls of convolutions by shifted matrices: whether one pays, the source laid out, the launch."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import teeny_triton as tl
+from teeny_kernels.arrays import ITEMSIZES, Operand, empty
+from teeny_kernels.convolution.geometry import MOST, Geometry
+from teeny_kernels.convolution.shifted_kernels import convolve_shifted, lay_padded
+from teeny_kernels.layout import contiguous
+from teeny_kernels.products.views import arch_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+KERNELS = (convolve_shifted, lay_padded)
+LAID_ROWS, LAID_CHANNELS = 64, 64
+MOST_WASTE = 1.8  # rows computed for each row that is stored
+LEAST_WORK = 2**26  # products, below which laying out costs more
+MOST_ROWS = 2**31 - 2**20
+
+
+class Laid(NamedTuple):
+    """How the source is laid out: its sides for one phase, and where it begins in them."""
+
+    widths: tuple[int, ...]
+    off: tuple[int, ...]
+    phases: int
+    classes: int
+
+    def rows(self, batch: int) -> int:
+        """Rows of the products of one class."""
+        return batch * prod(self.widths)
+
+
+class Shape(NamedTuple):
+    """Sides of a tile, warps and stages."""
+
+    m: int
+    n: int
+    k: int
+    warps: int
+    stages: int
+
+
+def laid_out(how: Geometry, *, transposed: bool) -> Laid:
+    """The layout for a convolution, or for its `transposed` form."""
+    widths, off = [], []
+    for at in range(MOST):
+        window, stride = how.window[at], how.stride[at]
+        pad, gap = how.padding[at], how.dilation[at]
+        if not transposed:
+            widths.append(how.out_sides[at] + (window - 1) * gap // stride)
+            off.append(pad)
+            continue
+        shifts = [
+            (rem + pad - k * gap) // stride
+            for rem in range(stride)
+            for k in range(window)
+            if (rem + pad - k * gap) % stride == 0
+        ] or [0]
+        widths.append(-(-how.sides[at] // stride) + max(shifts) - min(shifts))
+        off.append(-min(shifts))
+    steps = prod(how.stride)
+    return Laid(tuple(widths), tuple(off), 1 if transposed else steps, steps if transposed else 1)
+
+
+def pays(how: Geometry, x: Operand, *, transposed: bool, allow_tf32: bool) -> bool:
+    """Whether this way is open for `x`, and quicker than gathering each element."""
+    deep, wide = (how.outer, how.inner) if transposed else (how.inner, how.outer)
+    narrow = x.dtype in ("f16", "bf16") or (x.dtype == "f32" and allow_tf32)
+    if not narrow or deep % 32 or wide < 16 or not reads_tiles(x):
+        return False
+    laid = laid_out(how, transposed=transposed)
+    stored = how.batch * prod(how.sides if transposed else how.out_sides)
+    rows = laid.rows(how.batch)
+    if rows * laid.phases > MOST_ROWS or rows * laid.classes > MOST_WASTE * stored:
+        return False
+    return stored * wide * deep * how.groups * how.taps >= LEAST_WORK
+
+
+def reads_tiles(x: Operand) -> bool:
+    """Whether the device of `x` moves tiles by descriptors."""
+    arch = arch_of(x)
+    return bool(arch) and int(arch[3:]) >= 90
+
+
+def launch(
+    how: Geometry,
+    out: Operand,
+    source: Operand,
+    weight: Operand,
+    follow: Sequence[Any],
+    *,
+    transposed: bool,
+    precision: str,
+    eps: float,
+    silu: bool,
+) -> None:
+    """Fill `out`; `source` is seen with three axes, `weight` as (out, three axes, in)."""
+    inner, outer = (how.outer, how.inner) if transposed else (how.inner, how.outer)
+    laid = laid_out(how, transposed=transposed)
+    rows = laid.rows(how.batch)
+    shape = shape_of(rows, outer, inner, ITEMSIZES[out.dtype])
+    packed = by_result(how, weight) if transposed else weight
+    matrix = _laid(how, laid, source, transposed=transposed)
+    tiles_m = -(-rows // shape.m)
+    run: Any = convolve_shifted.options(num_warps=shape.warps, num_stages=shape.stages)
+    run[laid.classes * how.groups * tiles_m * -(-outer // shape.n)](
+        out.array,
+        tl.tensor_descriptor(
+            matrix.array, (shape.m, shape.k), shape=matrix.shape, strides=(matrix.shape[1], 1)
+        ),
+        tl.tensor_descriptor(
+            packed.array,
+            (shape.n, shape.k),
+            shape=(how.groups * outer, how.taps * inner),
+            strides=(how.taps * inner, 1),
+        ),
+        *(*follow, eps, *(how.sides if transposed else how.out_sides), *laid.widths, *how.window),
+        *(*how.stride, *how.padding, *how.dilation, *(how.hop if transposed else (1,) * MOST)),
+        *(*laid.off, how.batch, how.groups, inner, outer, tiles_m),
+        TURNED=transposed,
+        SILU=silu,
+        WIDE=out.size >= 2**31,
+        PRECISION=precision,
+        BLOCK_M=shape.m,
+        BLOCK_N=shape.n,
+        BLOCK_K=shape.k,
+    )
+
+
+def shape_of(rows: int, columns: int, depth: int, itemsize: int) -> Shape:
+    """The tile: as wide as the channels of the result allow, with rows for every processor."""
+    k = 64 // (itemsize // 2) if depth % 64 == 0 else 32
+    if columns <= 64:
+        return Shape(128, 64 if columns > 32 else 32, k, 4, 4)
+    return Shape(128, 128, k, 8, 4)
+
+
+def by_result(how: Geometry, weight: Operand) -> Operand:
+    """(groups * outer, axes, inner) as (groups * inner, axes, outer), contiguous."""
+    taps = how.taps
+    seen = weight._replace(
+        shape=(how.groups, how.inner, taps, how.outer),
+        strides=(how.outer * taps * how.inner, 1, how.inner, taps * how.inner),
+    )
+    return contiguous("convolution", seen)
+
+
+def _laid(how: Geometry, laid: Laid, source: Operand, *, transposed: bool) -> Operand:
+    """The source as a matrix: places with their padding by channels."""
+    channels = source.shape[1]
+    rows = laid.phases * laid.rows(how.batch)
+    made = empty(source, (rows, channels))
+    tiles: Any = lay_padded[-(-rows // LAID_ROWS) * -(-channels // LAID_CHANNELS)]
+    n, c, *steps = source.strides
+    tiles(
+        *(made.array, source.array, channels, *laid.widths, *source.shape[2:]),
+        *((1,) * MOST if transposed else how.stride),
+        *(*laid.off, how.batch, n, c, *steps, rows),
+        CHANNELS_LAST=c == 1 and channels > 1,
+        ROWS=LAID_ROWS,
+        BLOCK_C=LAID_CHANNELS,
+    )
+    return made
