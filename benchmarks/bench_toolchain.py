@@ -4,8 +4,8 @@
 fresh process, unit to PTX and machine code; its limit is 1.1 times Triton's own stages on the same
 MLIR, ptxas among them (in turns, in a process of their own), plus 150 ms; beside it stands
 `triton.compile` of the same kernel in a fresh process. Times are the least of N in ms, in brackets
-the CPU time, which other work hardly changes. The last row is the size of what a machine needs that
-only runs kernels.
+the CPU time, which other work hardly changes. The 16 configs are compiled here; `bench_tuner` tunes
+them, on a GPU. The last row is the size of what a machine needs that only runs kernels.
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ def sixteen(arch: str, runs: int, env: dict[str, str], folder: str) -> None:
     share = min(run.wall for run in ours) / min(run.wall for run in theirs)
     print(
         f"{f'16 matmul configs, {cores} cores':<34}{least(ours)}   "
-        f"Triton, one after the other {least(theirs)}   ({share:.2f} of it; limit 0.50)"
+        f"Triton, one after the other {least(theirs)}   ({share:.2f} of it)"
     )
 
 

@@ -84,7 +84,8 @@ def compile_kernel(
 class Compiler:
     """A cache and a toolchain; without arguments, those that the environment names now.
 
-    `run` compiles a job in a folder with a toolchain: in a warm worker, instead of a new process.
+    What versions a toolchain has is asked once. `run` compiles a job in a folder with a toolchain:
+    in a warm worker, instead of a new process.
     """
 
     def __init__(
@@ -100,6 +101,7 @@ class Compiler:
         self._teenyc = teenyc
         self._run_job = run
         self._memory = os.path.join(self.cache.root, _TOOLCHAINS)
+        self._used: dict[str, versions.Versions] = {}
 
     def compile(
         self,
@@ -161,7 +163,9 @@ class Compiler:
     ) -> key.Inputs:
         from teeny_triton import triton_lang
 
-        used = versions.versions_of(found, self._memory)
+        used = self._used.get(found.path)
+        if used is None:
+            used = self._used[found.path] = versions.versions_of(found, self._memory)
         dsl = triton_lang.TRITON_SHA
         return key.inputs_of(instance.name, instance.id, dsl, target, asked, used)
 
