@@ -92,6 +92,19 @@ def test_a_toolchain_without_ptxas_gives_ptx_alone(
     assert ".entry double_rows_entry_point(" in made.read_text()
 
 
+def test_a_ptxas_that_dies_is_a_warning(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dying = cache.with_name("ptxas")
+    dying.write_text("#!/bin/sh\nkill -9 $$\n", encoding="utf-8")
+    dying.chmod(0o755)
+    monkeypatch.setenv("TEENYC_PTXAS", str(dying))
+    monkeypatch.delenv("TEENY_LOG", raising=False)
+    made = compile_kernel(instance(), SM_90)
+    assert made.cubin is None
+    assert "warning[W0719]" in capsys.readouterr().err
+
+
 def tool(name: str) -> str:
     spec = importlib.util.find_spec("triton")
     assert spec is not None

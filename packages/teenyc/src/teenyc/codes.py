@@ -212,6 +212,7 @@ E0716 = code(
 )
 E0717 = code("E0717", "unflattened-loop", "the loop is not flattened: {reason}")
 E0718 = code("E0718", "refused-machine-code", "ptxas refuses the code of `{kernel}`: {reason}")
+E0719 = code("E0719", "missing-machine-code", "there is no machine code of `{kernel}`: {reason}")
 
 # --- E08xx: CPU back end -----------------------------------------------------------------------
 E0801 = code(

@@ -19,7 +19,7 @@ from teenyc import __version__
 from teenyc.backend.gpu import flatten, libtriton, specialize, versions
 from teenyc.backend.gpu.hardware import require_hardware
 from teenyc.backend.gpu.shared import check_shared, require_shared
-from teenyc.codes import E0199, E0701, E0709, E0710, E0715
+from teenyc.codes import E0199, E0701, E0709, E0710, E0715, E0719
 from teenyc.types import DescriptorType
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def _compile(
         _check_ptx(texts.get("ptx"), unit, ptx_version)
         if options.cubin and "ptx" in texts:
             with timer.step("ptxas"):
-                cubin = _assemble(texts["ptx"], unit, options, job, triton, folder)
+                cubin = _assemble(texts["ptx"], unit, options, job, triton, folder, warnings)
     if "mlir" in options.emit and not options.check:
         with timer.step("print"):
             texts["mlir"] = _print(module, triton, locations=options.locations)
@@ -226,12 +226,22 @@ def _compile(
 
 
 def _assemble(
-    ptx: str, unit: Unit, options: Options, job: libtriton.Job, triton: Triton, folder: str
+    ptx: str,
+    unit: Unit,
+    options: Options,
+    job: libtriton.Job,
+    triton: Triton,
+    folder: str,
+    warnings: list[Diagnostic],
 ) -> bytes:
     """Machine code of the PTX; empty where no tool reads it. Raises E0718."""
     from teenyc.backend.gpu import assemble
 
     made = assemble.assemble(ptx, unit, options.target.arch, triton.release, fusion=job.fp_fusion)
+    if made.failed:
+        warning = E0719.warn(kernel=unit.kernel, reason=made.failed)
+        warning.helps.append("the driver compiles the PTX; compile again to have machine code")
+        warnings.append(warning)
     if not made.refused:
         return made.data
     from teenyc.backend.gpu.child import Outcome as Refusal

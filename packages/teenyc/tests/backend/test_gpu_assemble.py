@@ -125,12 +125,16 @@ def test_where_one_tool_cannot_the_other_is_asked(reason: str, tools: MakeTools)
 @pytest.mark.parametrize("reason", ["old", "unknown", "dies", "is silent"])
 def test_where_no_tool_can_there_is_no_machine_code(reason: str, tools: MakeTools) -> None:
     tools(ptxas=reason, ptxas_blackwell=reason)
-    assert run("sm_90", 6) == (b"", "")
+    made = run("sm_90", 6)
+    assert made[:2] == (b"", "")
+    status = {"dies": "ended with status -9", "is silent": "ended with status 1"}
+    assert made.failed.endswith(status.get(reason, ""))
+    assert bool(made.failed) == (reason in status)
 
 
 def test_without_tools_there_is_no_machine_code(tools: MakeTools) -> None:
     tools()
-    assert run("sm_90", 6) == (b"", "")
+    assert run("sm_90", 6) == (b"", "", "")
 
 
 def test_a_tool_may_be_named(
@@ -144,7 +148,10 @@ def test_a_tool_may_be_named(
     assert run("sm_90", 6).data == b"machine code"
     assert [row.partition(" ")[0] for row in asked(log)] == ["mine"]
     monkeypatch.setenv("TEENYC_PTXAS", str(tmp_path / "nothing"))
-    assert run("sm_90", 6) == (b"", "")
+    assert run("sm_90", 6) == (b"", "", "")
+    own.chmod(0o600)
+    monkeypatch.setenv("TEENYC_PTXAS", str(own))
+    assert "Permission denied" in run("sm_90", 6).failed
 
 
 def test_what_is_refused_is_not_asked_again_and_has_a_place(tools: MakeTools) -> None:

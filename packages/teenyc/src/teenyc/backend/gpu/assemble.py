@@ -33,11 +33,13 @@ _LONGEST_NOTE = 8  # lines
 class Assembled(NamedTuple):
     """What became of the PTX: `data` is empty without machine code.
 
-    `refused` holds what a tool said that reads this PTX and refuses it.
+    `refused` holds what a tool said that reads this PTX and refuses it, `failed` why the last tool
+    that was at hand did not do its work.
     """
 
     data: bytes = b""
     refused: str = ""
+    failed: str = ""
 
 
 def assemble(ptx: str, unit: Unit, arch: str, release: Release, *, fusion: bool) -> Assembled:
@@ -50,11 +52,13 @@ def assemble(ptx: str, unit: Unit, arch: str, release: Release, *, fusion: bool)
         return Assembled()
     options = [*options_of(release), *([] if fusion else ["--fmad=false"])]
     options.append(f"--gpu-name={header.target}")
+    failed = ""
     for tool in find_assemblers(arch, release):
         made = _run(tool, options, unit.kernel, ptx)
-        if made is not None and (made.data or not _TOO_NEW.search(made.refused)):
+        if made.data or (made.refused and not _TOO_NEW.search(made.refused)):
             return made
-    return Assembled()
+        failed = made.failed or failed
+    return Assembled(failed=failed)
 
 
 def options_of(release: Release) -> tuple[str, ...]:
@@ -90,11 +94,11 @@ def describe_refusal(ptx: str, said: str, unit: Unit) -> TeenyError:
     return error.note("ptxas said: " + "\n".join(lines[:_LONGEST_NOTE]))
 
 
-def _run(tool: Path, options: list[str], name: str, ptx: str) -> Assembled | None:
-    """One run of a tool; None when it cannot be run, or does not end by itself."""
+def _run(tool: Path, options: list[str], name: str, ptx: str) -> Assembled:
+    """One run of a tool."""
     folder = _make_folder()
     if folder is None:
-        return None
+        return Assembled(failed="no folder for temporary files can be made")
     # The name of the file goes into the machine code, so it is always the same.
     source, out, log = (os.path.join(folder, f"{name}{end}") for end in (".ptx", ".cubin", ".log"))
     try:
@@ -106,9 +110,12 @@ def _run(tool: Path, options: list[str], name: str, ptx: str) -> Assembled | Non
                 return Assembled(binary.read())
         with open(log, encoding="utf-8", errors="replace") as file:
             said = file.read().replace(folder + os.sep, "").strip()
-        return Assembled(refused=said) if status > 0 and said else None
-    except OSError:
-        return None
+        if status > 0 and said:
+            return Assembled(refused=said)
+        return Assembled(failed=f"{tool} ended with status {status}")
+    except OSError as error:
+        reason = f"{error.strerror or error}"
+        return Assembled(failed=f"{tool}: {reason}" if tool.exists() else "")
     finally:
         _remove(folder)
 
