@@ -45,6 +45,14 @@ def narrow(x: Any, WIDE: bool) -> Any:
 
 
 @device
+def narrowed(step: i64 | int, WIDE: bool) -> Any:
+    """A stride in the dtype of places."""
+    if WIDE:
+        return step
+    return tl.cast(step, i32)
+
+
+@device
 def line(
     rem: Any, window: Any, stride: Any, pad: Any, gap: Any, hop: Any, TURNED: bool
 ) -> tuple[Any, Any, Any, Any]:
@@ -199,6 +207,7 @@ def lay_channels_last(
     stride_1: i64 | int,
     stride_2: i64 | int,
     WIDE: Const[bool],
+    SIDE_BY_SIDE: Const[bool],
     ROWS: Const[int],
     BLOCK_C: Const[int],
 ) -> None:
@@ -209,6 +218,8 @@ def lay_channels_last(
     c = pid % tiles * BLOCK_C + tl.arange(0, BLOCK_C)
     n, p_0, p_1, p_2 = places(start, lanes, size_0, size_1, size_2, WIDE, False)
     row = n * stride_n + p_0 * stride_0 + p_1 * stride_1 + p_2 * stride_2
+    if SIDE_BY_SIDE:  # eight places from a multiple of eight lie in one line
+        row = tl.max_contiguous(row, 8)
     inside = (c < channels)[:, None] & (start + lanes < rows)[None, :]
     x = tl.load(x_ptr + (c.to(i64) * stride_c)[:, None] + row[None, :], mask=inside)
     at = (start + lanes)[:, None] * channels + c[None, :]
@@ -263,25 +274,26 @@ def convolve_direct(
     x_stride_n: i64 | int, x_stride_c: i64 | int, x_stride_0: i64 | int,
     x_stride_1: i64 | int, x_stride_2: i64 | int,
     batch: i32 | int, groups: i32 | int, inner: i32 | int, outer: i32 | int,
-    TURNED: Const[bool], SILU: Const[bool], WIDE: Const[bool], BLOCK_SIZE: Const[int],
+    TURNED: Const[bool], SILU: Const[bool], WIDE: Const[bool], QUICK: Const[bool],
+    BLOCK_SIZE: Const[int],
 ) -> None:  # fmt: skip
     channels = groups * outer
     start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
     lanes = tl.arange(0, BLOCK_SIZE)
-    row, p_0, p_1, p_2 = places(start, lanes, size_0, size_1, size_2, WIDE, False)
-    channel = row % channels
-    n = row // channels
-    group = channel // outer
+    row, p_0, p_1, p_2 = places(start, lanes, size_0, size_1, size_2, WIDE, QUICK)
+    n = ratio(row, channels, QUICK)
+    channel = row - n * channels
+    group = ratio(channel, outer, QUICK)
     mask = n < batch
     taps = window_0 * window_1 * window_2
-    x_row = n.to(i64) * x_stride_n + (group * inner).to(i64) * x_stride_c
+    x_row = narrow(n.to(i64) * x_stride_n + (group * inner).to(i64) * x_stride_c, WIDE)
     # Weights are (out, *window, in) of the convolution whose transposed form this may be.
     if TURNED:
-        w_row = (group * inner).to(i64) * taps * outer + channel % outer
+        w_row = narrow((group * inner).to(i64) * taps * outer + channel % outer, WIDE)
         w_channel = taps * outer
         w_tap = outer
     else:
-        w_row = channel.to(i64) * taps * inner
+        w_row = narrow(channel.to(i64) * taps * inner, WIDE)
         w_channel = 1
         w_tap = inner
     acc = widen(tl.zeros((BLOCK_SIZE,), tl.elem(x_ptr)))
@@ -292,13 +304,13 @@ def convolve_direct(
             for k_2 in range(window_2):
                 i_2, in_2 = met(p_2, k_2, source_2, stride_2, pad_2, gap_2, TURNED)
                 there = mask & in_0 & in_1 & in_2
-                at = x_row + i_0.to(i64) * x_stride_0 + i_1.to(i64) * x_stride_1
-                at = at + i_2.to(i64) * x_stride_2
+                at = x_row + i_0 * narrowed(x_stride_0, WIDE) + i_1 * narrowed(x_stride_1, WIDE)
+                at = at + i_2 * narrowed(x_stride_2, WIDE)
                 w_at = w_row + ((k_0 * window_1 + k_1) * window_2 + k_2) * w_tap
                 for _c in range(inner):
                     x = widen(tl.load(x_ptr + at, mask=there, other=0.0))
                     acc += x * widen(tl.load(w_ptr + w_at))
-                    at = at + x_stride_c
+                    at = at + narrowed(x_stride_c, WIDE)
                     w_at = w_at + w_channel
     acc = finished(acc, channel, mask, bias_ptr, mean_ptr, var_ptr, gamma_ptr, beta_ptr, eps, SILU)
     tl.store(out_ptr + start + lanes, acc.to(tl.elem(out_ptr)), mask=mask)
@@ -321,8 +333,8 @@ def convolve(
     batch: i32 | int, groups: i32 | int, inner: i32 | int, outer: i32 | int,
     tiles_m: i32 | int,
     TURNED: Const[bool], SILU: Const[bool], WIDE: Const[bool], TAPWISE: Const[bool],
-    ALIGNED: Const[bool], PRECISION: Const[Any], BLOCK_M: Const[int],
-    BLOCK_N: Const[int], BLOCK_K: Const[int],
+    ALIGNED: Const[bool], SIDE_BY_SIDE: Const[bool], PRECISION: Const[Any],
+    BLOCK_M: Const[int], BLOCK_N: Const[int], BLOCK_K: Const[int],
 ) -> None:  # fmt: skip
     pid = tl.program_id(Axis.X)
     rest = pid // tl.cdiv(outer, BLOCK_N)
@@ -381,6 +393,8 @@ def convolve(
     found = finished(
         tl.trans(acc), channel, ours, bias_ptr, mean_ptr, var_ptr, gamma_ptr, beta_ptr, eps, SILU
     )
-    row = (n.to(i64)[None, :] * groups * outer + channel) * size_0 + p_0[None, :]
-    at = (row * size_1 + p_1[None, :]) * size_2 + p_2[None, :]
+    place = ((n.to(i64) * groups * outer * size_0 + p_0) * size_1 + p_1) * size_2 + p_2
+    if SIDE_BY_SIDE:  # eight places from a multiple of eight lie in one line
+        place = tl.max_contiguous(place, 8)
+    at = channel * (tl.cast(size_0, i64) * size_1 * size_2) + place[None, :]
     tl.store(out_ptr + at, found.to(tl.elem(out_ptr)), mask=inside[None, :] & ours)

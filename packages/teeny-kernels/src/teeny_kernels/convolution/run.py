@@ -153,6 +153,8 @@ def convolved(
     flags["TURNED"] = transposed
     if algorithm == "direct":
         launch = convolve_direct[-(-count // DIRECT_BLOCK)]
+        most = max(prod(sides) + DIRECT_BLOCK, how.batch * how.groups * outer)
+        flags["QUICK"] = not flags["WIDE"] and most <= 2**20
         launch(*pointers, eps, *numbers, *counts, **flags, BLOCK_SIZE=DIRECT_BLOCK)
         return result.finish()
     classes = prod(how.stride) if transposed else 1
@@ -166,6 +168,7 @@ def convolved(
         **flags,
         TAPWISE=inner >= tiles.k,
         ALIGNED=inner % tiles.k == 0 and channels_last(source),
+        SIDE_BY_SIDE=-(-sides[-1] // every[-1]) % 8 == 0 and every[-1] == 1,
         PRECISION=precision(x, allow_tf32),
         BLOCK_M=tiles.m,
         BLOCK_N=tiles.n,
@@ -250,7 +253,8 @@ def laid(how: Geometry, x: Operand, channels: int) -> Operand:
     wide = _wide(how, source, rows)
     numbers = (rows, source.shape[1], *source.shape[2:], *source.strides)
     blocks = {"ROWS": LAID_ROWS, "BLOCK_C": LAID_CHANNELS}
-    launch(made.array, x.array, *numbers, WIDE=wide, **blocks)
+    whole = source.shape[-1] % 8 == 0 and source.strides[-1] == 1
+    launch(made.array, x.array, *numbers, WIDE=wide, SIDE_BY_SIDE=whole, **blocks)
     n, *axes, c = made.strides
     skipped = MOST - how.axes
     strides = (*((n,) if how.batched else ()), c, *axes[skipped:])

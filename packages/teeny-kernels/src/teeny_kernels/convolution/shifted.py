@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 KERNELS = (convolve_shifted, lay_padded)
 LAID_ROWS, LAID_CHANNELS = 64, 64
-MOST_WASTE = 1.8  # rows computed for each row that is stored
+LINE = 8  # so that eight rows from a multiple of eight lie in one line
+MOST_WASTE = 3.2  # rows computed for each row that is stored
 LEAST_WORK = 2**26  # products, below which laying out costs more
 MOST_ROWS = 2**31 - 2**20
+MOST_SIDE = 2**19
 
 
 class Laid(NamedTuple):
@@ -63,6 +65,7 @@ def laid_out(how: Geometry, *, transposed: bool) -> Laid:
         ] or [0]
         widths.append(-(-how.sides[at] // stride) + max(shifts) - min(shifts))
         off.append(-min(shifts))
+    widths[-1] = -(-widths[-1] // LINE) * LINE
     steps = prod(how.stride)
     return Laid(tuple(widths), tuple(off), 1 if transposed else steps, steps if transposed else 1)
 
@@ -78,7 +81,15 @@ def pays(how: Geometry, x: Operand, *, transposed: bool, allow_tf32: bool) -> bo
     rows = laid.rows(how.batch)
     if rows * laid.phases > MOST_ROWS or rows * laid.classes > MOST_WASTE * stored:
         return False
+    sides = [own * step for own, step in zip(laid.widths, how.stride, strict=True)]
+    if max(*sides, how.batch * laid.phases) >= MOST_SIDE:
+        return False
     return stored * wide * deep * how.groups * how.taps >= LEAST_WORK
+
+
+def reach(x: Operand) -> int:
+    """How far apart the elements of an array lie, at most."""
+    return sum((side - 1) * abs(step) for side, step in zip(x.shape, x.strides, strict=True))
 
 
 def reads_tiles(x: Operand) -> bool:
@@ -125,6 +136,8 @@ def launch(
         TURNED=transposed,
         SILU=silu,
         WIDE=out.size >= 2**31,
+        PHASED=laid.phases > 1,
+        SIDE_BY_SIDE=not transposed or how.stride[-1] == 1,
         PRECISION=precision,
         BLOCK_M=shape.m,
         BLOCK_N=shape.n,
@@ -160,7 +173,10 @@ def _laid(how: Geometry, laid: Laid, source: Operand, *, transposed: bool) -> Op
     tiles(
         *(made.array, source.array, channels, *laid.widths, *source.shape[2:]),
         *((1,) * MOST if transposed else how.stride),
-        *(*laid.off, how.batch, n, c, *steps, rows),
+        *(*laid.off, how.batch, n, c, *steps),
+        PHASED=laid.phases > 1,
+        WIDE=reach(source) >= 2**31,
+        SIDE_BY_SIDE=steps[-1] == 1,
         CHANNELS_LAST=c == 1 and channels > 1,
         ROWS=LAID_ROWS,
         BLOCK_C=LAID_CHANNELS,

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import teeny_triton as tl
-from teeny_kernels.convolution.kernels import finished, line
+from teeny_kernels.convolution.kernels import finished, line, ratio
 from teeny_macros import device, kernel
 from teeny_triton import (
     R2,
@@ -45,14 +45,65 @@ AXES = tuple(
 
 
 @device
-def moved(
-    j: Any, first: Any, base: Any, step: Any, hop: Any, stride: Any, gap: Any, off: Any,
-    TURNED: bool,
-) -> tuple[Any, Any, Any]:  # fmt: skip
-    """The tap that is the `j`th of an axis, the phase that it meets, and how far away."""
+def counted(start: i32 | int, lanes: Any, side_0: Any, side_1: Any, side_2: Any) -> Any:
+    """Rows `start` + lanes as (what three axes repeat for, the place on each of them).
+
+    Only `start` is divided as an integer; sides are below 2^19.
+    """
+    line_of = start // side_2
+    layer_of = line_of // side_1
+    index = start % side_2 + lanes
+    more = ratio(index, side_2, True)
+    at_2 = index - more * side_2
+    index = line_of % side_1 + more
+    more = ratio(index, side_1, True)
+    at_1 = index - more * side_1
+    index = layer_of % side_0 + more
+    more = ratio(index, side_0, True)
+    return layer_of // side_0 + more, index - more * side_0, at_1, at_2
+
+
+@device
+def number_of(step: i64 | int, WIDE: bool) -> Any:
+    """A stride in i32, whose arithmetic is fast, unless places are beyond it."""
+    if WIDE:
+        return step
+    return tl.cast(step, i32)
+
+
+@device
+def strides_of(
+    step: Any, gap: Any, stride: Any, rows: Any, phase_rows: Any, TURNED: bool
+) -> tuple[Any, Any, Any]:
+    """From a tap of an axis to the next: rows, phases, and rows when phases are at their end."""
     if TURNED:
-        return first + j * hop, 0, base + j * step + off
-    return j, j * gap % stride, j * gap // stride
+        return step * rows, 0, 0
+    return (
+        gap // stride * rows + gap % stride * phase_rows,
+        gap % stride,
+        rows - stride * phase_rows,
+    )
+
+
+@device
+def next_tap(
+    go: Any, j: Any, count: Any, phase: Any, place: Any, tap: Any, first: Any, by_tap: Any,
+    by_phase: Any, carry: Any, stride: Any, tap_step: Any, PHASED: bool,
+) -> tuple[Any, Any, Any, Any, Any]:  # fmt: skip
+    """If `go`: the next tap of an axis, and whether it begins anew; its phase, rows and column."""
+    j = tl.where(go, j + 1, j)
+    place = tl.where(go, place + by_tap, place)
+    tap = tl.where(go, tap + tap_step, tap)
+    if PHASED:
+        phase = tl.where(go, phase + by_phase, phase)
+        over = phase >= stride
+        phase = tl.where(over, phase - stride, phase)
+        place = tl.where(over, place + carry, place)
+    over = j == count
+    if PHASED:
+        phase = tl.where(over, 0, phase)
+    tap = tl.where(over, tap - count * tap_step, tap)
+    return over, tl.where(over, 0, j), phase, tl.where(over, first, place), tap
 
 
 @kernel(dtypes=DTYPES, do_not_specialize=(*AXES, "batch", "groups", "tiles_m", "eps"))
@@ -70,7 +121,7 @@ def convolve_shifted(
     off_0: i32 | int, off_1: i32 | int, off_2: i32 | int,
     batch: i32 | int, groups: i32 | int, inner: i32 | int, outer: i32 | int,
     tiles_m: i32 | int, TURNED: Const[bool], SILU: Const[bool], WIDE: Const[bool],
-    PRECISION: Const[Any],
+    PHASED: Const[bool], SIDE_BY_SIDE: Const[bool], PRECISION: Const[Any],
     BLOCK_M: Const[int], BLOCK_N: Const[int], BLOCK_K: Const[int],
 ) -> None:  # fmt: skip
     pid = tl.program_id(Axis.X)
@@ -87,27 +138,47 @@ def convolve_shifted(
         every_0, every_1, every_2 = stride_0, stride_1, stride_2
     start = rest % tiles_m * BLOCK_M
     column = pid % tiles_n * BLOCK_N
-    phase_rows = batch * width_0 * width_1 * width_2
-    blocks = inner // BLOCK_K
+    # Rows between neighbours on each axis, and between phases on each axis.
+    row_1, row_0 = width_2, width_1 * width_2
+    phase_2 = batch * width_0 * row_0
+    phase_1 = phase_2 * stride_2
+    by_0, turn_0, carry_0 = strides_of(step_0, gap_0, stride_0, row_0, phase_1 * stride_1, TURNED)
+    by_1, turn_1, carry_1 = strides_of(step_1, gap_1, stride_1, row_1, phase_1, TURNED)
+    by_2, turn_2, carry_2 = strides_of(step_2, gap_2, stride_2, 1, phase_2, TURNED)
+    begin_0, begin_1, begin_2 = 0, 0, 0
+    if TURNED:
+        begin_0, begin_1, begin_2 = (
+            (base_0 + off_0) * row_0, (base_1 + off_1) * row_1, base_2 + off_2
+        )  # fmt: skip
+    # Columns of the weight between taps of each axis.
+    tap_2 = inner * hop_2
+    tap_1 = inner * window_2 * hop_1
+    tap_0 = inner * window_2 * window_1 * hop_0
+    tap = inner * ((first_0 * window_1 + first_1) * window_2 + first_2)
+    k, j_0, j_1, j_2 = 0, 0, 0, 0
+    f_0, f_1, f_2 = 0, 0, 0
+    at_0, at_1, at_2 = begin_0, begin_1, begin_2
     acc = tl.zeros((BLOCK_M, BLOCK_N), f32)
-    for step in range(count_0 * count_1 * count_2 * blocks):
-        k = step % blocks * BLOCK_K
-        t = step // blocks
-        j_2, j_1, j_0 = t % count_2, t // count_2 % count_1, t // count_2 // count_1
-        t_0, f_0, m_0 = moved(j_0, first_0, base_0, step_0, hop_0, stride_0, gap_0, off_0, TURNED)
-        t_1, f_1, m_1 = moved(j_1, first_1, base_1, step_1, hop_1, stride_1, gap_1, off_1, TURNED)
-        t_2, f_2, m_2 = moved(j_2, first_2, base_2, step_2, hop_2, stride_2, gap_2, off_2, TURNED)
-        phase = (f_0 * stride_1 + f_1) * stride_2 + f_2
-        row = start + phase * phase_rows + (m_0 * width_1 + m_1) * width_2 + m_2
-        tap = (t_0 * window_1 + t_1) * window_2 + t_2
-        a = x.load((row, group * inner + k))
-        b = w.load((group * outer + column, tap * inner + k))
+    for _ in range(count_0 * count_1 * count_2 * (inner // BLOCK_K)):
+        a = x.load((start + at_0 + at_1 + at_2, group * inner + k))
+        b = w.load((group * outer + column, tap + k))
         acc = tl.dot(a, tl.trans(b), acc, input_precision=PRECISION)
-    rows = start + tl.arange(0, BLOCK_M)
-    r_2 = rows % width_2
-    r_1 = rows // width_2 % width_1
-    layer = rows // width_2 // width_1
-    r_0, n = layer % width_0, layer // width_0
+        k += BLOCK_K
+        go = k == inner
+        k = tl.where(go, 0, k)
+        go, j_2, f_2, at_2, tap = next_tap(
+            go, j_2, count_2, f_2, at_2, tap, begin_2, by_2, turn_2, carry_2, stride_2, tap_2,
+            PHASED,
+        )  # fmt: skip
+        go, j_1, f_1, at_1, tap = next_tap(
+            go, j_1, count_1, f_1, at_1, tap, begin_1, by_1, turn_1, carry_1, stride_1, tap_1,
+            PHASED,
+        )  # fmt: skip
+        go, j_0, f_0, at_0, tap = next_tap(
+            go, j_0, count_0, f_0, at_0, tap, begin_0, by_0, turn_0, carry_0, stride_0, tap_0,
+            PHASED,
+        )  # fmt: skip
+    n, r_0, r_1, r_2 = counted(start, tl.arange(0, BLOCK_M), width_0, width_1, width_2)
     p_0, p_1, p_2 = r_0 * every_0 + rem_0, r_1 * every_1 + rem_1, r_2 * every_2 + rem_2
     inside = (n < batch) & (p_0 < size_0) & (p_1 < size_1) & (p_2 < size_2)
     # Places lie side by side in the result: they go last, so that threads store neighbours.
@@ -120,6 +191,9 @@ def convolve_shifted(
     if WIDE:
         places = ((n.to(i64) * groups * outer * size_0 + p_0) * size_1 + p_1) * size_2 + p_2
         channel = channel.to(i64)
+    if SIDE_BY_SIDE:
+        # Lines are of a multiple of eight rows. Not aligned, but threads go along the places.
+        places = tl.max_contiguous(places, 8)
     at = channel * (size_0 * size_1 * size_2) + places[None, :]
     tl.store(out_ptr + at, found.to(tl.elem(out_ptr)), mask=inside[None, :] & ours)
 
@@ -153,34 +227,46 @@ def lay_padded(
     x_stride_0: i64 | int,
     x_stride_1: i64 | int,
     x_stride_2: i64 | int,
-    rows: i32 | int,
+    PHASED: Const[bool],
+    WIDE: Const[bool],
+    SIDE_BY_SIDE: Const[bool],
     CHANNELS_LAST: Const[bool],
     ROWS: Const[int],
     BLOCK_C: Const[int],
 ) -> None:
-    """Source places (phase, sample, three axes) with zeros around them, by channels."""
+    """Source places with zeros around them, by channels; read in their order, stored by phases."""
     tiles = tl.cdiv(channels, BLOCK_C)
     pid = tl.program_id(Axis.X)
-    row = pid // tiles * ROWS + tl.arange(0, ROWS)
+    start = pid // tiles * ROWS
+    lanes = tl.arange(0, ROWS)
     c = pid % tiles * BLOCK_C + tl.arange(0, BLOCK_C)
-    u_2 = row % width_2
-    u_1 = row // width_2 % width_1
-    layer = row // width_2 // width_1
-    u_0, image = layer % width_0, layer // width_0
-    n, phase = image % batch, image // batch
-    f_0, f_1, f_2 = phase // stride_2 // stride_1, phase // stride_2 % stride_1, phase % stride_2
-    s_0, s_1, s_2 = (
-        u_0 * stride_0 + f_0 - off_0, u_1 * stride_1 + f_1 - off_1, u_2 * stride_2 + f_2 - off_2
+    n, v_0, v_1, v_2 = counted(
+        start, lanes, width_0 * stride_0, width_1 * stride_1, width_2 * stride_2
+    )
+    s_0, s_1, s_2 = v_0 - off_0, v_1 - off_1, v_2 - off_2
+    there = (s_0 >= 0) & (s_0 < source_0) & (s_1 >= 0) & (s_1 < source_1)
+    there = there & (s_2 >= 0) & (s_2 < source_2) & (n < batch)
+    place = (
+        n * number_of(x_stride_n, WIDE) + s_0 * number_of(x_stride_0, WIDE)
+        + s_1 * number_of(x_stride_1, WIDE) + s_2 * number_of(x_stride_2, WIDE)
     )  # fmt: skip
-    there = (row < rows) & (s_0 >= 0) & (s_0 < source_0) & (s_1 >= 0) & (s_1 < source_1)
-    there = there & (s_2 >= 0) & (s_2 < source_2)
-    place = n * x_stride_n + s_0 * x_stride_0 + s_1 * x_stride_1 + s_2 * x_stride_2
+    image = n
+    if PHASED:
+        u_0, u_1, u_2 = (
+            ratio(v_0, stride_0, True), ratio(v_1, stride_1, True), ratio(v_2, stride_2, True)
+        )  # fmt: skip
+        f_0, f_1, f_2 = v_0 - u_0 * stride_0, v_1 - u_1 * stride_1, v_2 - u_2 * stride_2
+        image = ((f_0 * stride_1 + f_1) * stride_2 + f_2) * batch + n
+        v_0, v_1, v_2 = u_0, u_1, u_2
+    row = ((image * width_0 + v_0) * width_1 + v_1) * width_2 + v_2
     at = row.to(i64)[:, None] * channels + c[None, :]
-    stored = (row < rows)[:, None] & (c < channels)[None, :]
+    stored = (n < batch)[:, None] & (c < channels)[None, :]
     if CHANNELS_LAST:
         x = tl.load(x_ptr + place[:, None] + c[None, :], there[:, None] & stored, 0.0)
         tl.store(out_ptr + at, x, mask=stored)
     else:
-        far = (c.to(i64) * x_stride_c)[:, None]
+        if SIDE_BY_SIDE:
+            place = tl.max_contiguous(place, 8)
+        far = (c * number_of(x_stride_c, WIDE))[:, None]
         x = tl.load(x_ptr + far + place[None, :], there[None, :] & (c < channels)[:, None], 0.0)
         tl.store(out_ptr + at, tl.trans(x), mask=stored)
