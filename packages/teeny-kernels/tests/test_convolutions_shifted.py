@@ -90,8 +90,8 @@ def test_a_transposed_convolution_takes_this_way_too(monkeypatch: pytest.MonkeyP
     rng = np.random.default_rng(3)
     x = rng.standard_normal((2, 64, 6, 7)).astype(np.float16)
     weight = rng.standard_normal((64, 32, 4, 4)).astype(np.float16)
-    exact = [own.astype(np.float64) for own in (x, weight)]
-    options = {"stride": 2, "padding": 1}
+    exact: Any = [own.astype(np.float64) for own in (x, weight)]
+    options: Any = {"stride": 2, "padding": 1}
     wanted = tk.conv_transpose2d(*exact, **options)
     taken = _opened(monkeypatch)
     _close(tk.conv_transpose2d(x, weight, **options), wanted, np.float16)

@@ -80,7 +80,7 @@ def spaced(stride: Any, size: Any, TURNED: bool) -> tuple[Any, Any, Any]:
 
 
 @device
-def ratio(index: Tensor[i32, R], side: i32, QUICK: bool) -> Tensor[i32, R]:
+def ratio(index: Tensor[i32, R], side: i32 | int, QUICK: bool) -> Tensor[i32, R]:
     """`index // side`: QUICK, by a product in f32, which is right below 2^20."""
     if QUICK:
         return ((index.to(f32) + 0.5) * (1.0 / tl.cast(side, f32))).to(i32)
@@ -158,6 +158,17 @@ def eighths(at: Tensor[i32, R], ALIGNED: bool) -> Tensor[i32, R]:
 
 
 @device
+def eight(at: Any, SIDE_BY_SIDE: bool) -> Any:
+    """Places of which eight from a multiple of eight lie in one line, where it says so.
+
+    Threads then go along them, which the compiler does not see behind divisions.
+    """
+    if SIDE_BY_SIDE:
+        return tl.max_contiguous(at, 8)
+    return at
+
+
+@device
 def along(move: Any, c: Any, x_stride_c: Any, ALIGNED: bool) -> Any:
     """Places moved to channels `c`; if ALIGNED these lie side by side."""
     if ALIGNED:
@@ -218,8 +229,7 @@ def lay_channels_last(
     c = pid % tiles * BLOCK_C + tl.arange(0, BLOCK_C)
     n, p_0, p_1, p_2 = places(start, lanes, size_0, size_1, size_2, WIDE, False)
     row = n * stride_n + p_0 * stride_0 + p_1 * stride_1 + p_2 * stride_2
-    if SIDE_BY_SIDE:  # eight places from a multiple of eight lie in one line
-        row = tl.max_contiguous(row, 8)
+    row = eight(row, SIDE_BY_SIDE)
     inside = (c < channels)[:, None] & (start + lanes < rows)[None, :]
     x = tl.load(x_ptr + (c.to(i64) * stride_c)[:, None] + row[None, :], mask=inside)
     at = (start + lanes)[:, None] * channels + c[None, :]
@@ -394,7 +404,6 @@ def convolve(
         tl.trans(acc), channel, ours, bias_ptr, mean_ptr, var_ptr, gamma_ptr, beta_ptr, eps, SILU
     )
     place = ((n.to(i64) * groups * outer * size_0 + p_0) * size_1 + p_1) * size_2 + p_2
-    if SIDE_BY_SIDE:  # eight places from a multiple of eight lie in one line
-        place = tl.max_contiguous(place, 8)
+    place = eight(place, SIDE_BY_SIDE)
     at = channel * (tl.cast(size_0, i64) * size_1 * size_2) + place[None, :]
     tl.store(out_ptr + at, found.to(tl.elem(out_ptr)), mask=inside[None, :] & ours)

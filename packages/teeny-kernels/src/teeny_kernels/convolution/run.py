@@ -149,12 +149,10 @@ def convolved(
         blocks = {"BLOCK_P": TILED.m, "BLOCK_O": TILED.n}
         launch(*pointers, eps, *numbers, *counts, tiles_p, **flags, **blocks)
         return result.finish()
-    numbers += hop
-    flags["TURNED"] = transposed
+    numbers, flags["TURNED"] = [*numbers, *hop], transposed
     if algorithm == "direct":
         launch = convolve_direct[-(-count // DIRECT_BLOCK)]
-        most = max(prod(sides) + DIRECT_BLOCK, how.batch * how.groups * outer)
-        flags["QUICK"] = not flags["WIDE"] and most <= 2**20
+        flags["QUICK"] = not flags["WIDE"] and _quick(sides, how.batch * how.groups * outer)
         launch(*pointers, eps, *numbers, *counts, **flags, BLOCK_SIZE=DIRECT_BLOCK)
         return result.finish()
     classes = prod(how.stride) if transposed else 1
@@ -224,6 +222,8 @@ def weight_gradient(
             ALIGNED=how.inner % 16 == how.outer % 16 == 0
             and channels_last(source)
             and channels_last(upstream),
+            SIDE_BY_SIDE=how.out_sides[-1] % 8 == 0
+            and source.strides[-1] == upstream.strides[-1] == how.stride[-1] == 1,
             PRECISION=precision(x, allow_tf32),
             BLOCK_M=tiles.m,
             BLOCK_N=tiles.n,
@@ -303,6 +303,11 @@ def weight_tiles(rows: int, columns: int, terms: int, x: Operand) -> Tiles:
 def precision(x: Operand, allow_tf32: bool) -> str:
     """How a product of matrices takes its factors."""
     return "tf32" if allow_tf32 and x.dtype == "f32" else "ieee"
+
+
+def _quick(sides: Sequence[int], rows: int) -> bool:
+    """Whether places of a block, and rows, are divided by products in f32."""
+    return max(prod(sides) + DIRECT_BLOCK, rows) <= 2**20
 
 
 def _wide(how: Geometry, source: Operand, count: int) -> bool:

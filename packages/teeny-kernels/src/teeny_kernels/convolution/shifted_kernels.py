@@ -72,17 +72,33 @@ def number_of(step: i64 | int, WIDE: bool) -> Any:
 
 
 @device
-def strides_of(
-    step: Any, gap: Any, stride: Any, rows: Any, phase_rows: Any, TURNED: bool
-) -> tuple[Any, Any, Any]:
-    """From a tap of an axis to the next: rows, phases, and rows when phases are at their end."""
+def walk(
+    step: Any, base: Any, gap: Any, stride: Any, rows: Any, phase_rows: Any, TURNED: bool
+) -> tuple[Any, Any, Any, Any]:
+    """An axis: rows to its first tap, to the next one, phases to it, and rows at their end."""
     if TURNED:
-        return step * rows, 0, 0
-    return (
-        gap // stride * rows + gap % stride * phase_rows,
-        gap % stride,
-        rows - stride * phase_rows,
-    )
+        return base * rows, step * rows, 0, 0
+    by = gap // stride * rows + gap % stride * phase_rows
+    return 0, by, gap % stride, rows - stride * phase_rows
+
+
+@device
+def results_of(
+    start: Any, lanes: Any, width_0: Any, width_1: Any, width_2: Any, every_0: Any, every_1: Any,
+    every_2: Any, rem_0: Any, rem_1: Any, rem_2: Any, size_0: Any, size_1: Any, size_2: Any,
+    batch: Any, channels: Any, WIDE: bool, SIDE_BY_SIDE: bool,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Where rows lie in the result, but for the channel, and whether they do."""
+    n, r_0, r_1, r_2 = counted(start, lanes, width_0, width_1, width_2)
+    p_0, p_1, p_2 = r_0 * every_0 + rem_0, r_1 * every_1 + rem_1, r_2 * every_2 + rem_2
+    inside = (n < batch) & (p_0 < size_0) & (p_1 < size_1) & (p_2 < size_2)
+    if WIDE:
+        n = n.to(i64)
+    place = ((n * channels * size_0 + p_0) * size_1 + p_1) * size_2 + p_2
+    if SIDE_BY_SIDE:
+        # Lines are of a multiple of eight rows. Not aligned, but threads go along the places.
+        place = tl.max_contiguous(place, 8)
+    return place, inside
 
 
 @device
@@ -133,68 +149,56 @@ def convolve_shifted(
     first_0, count_0, base_0, step_0 = line(rem_0, window_0, stride_0, pad_0, gap_0, hop_0, TURNED)
     first_1, count_1, base_1, step_1 = line(rem_1, window_1, stride_1, pad_1, gap_1, hop_1, TURNED)
     first_2, count_2, base_2, step_2 = line(rem_2, window_2, stride_2, pad_2, gap_2, hop_2, TURNED)
-    every_0, every_1, every_2 = 1, 1, 1
-    if TURNED:
-        every_0, every_1, every_2 = stride_0, stride_1, stride_2
+    every_0, every_1, every_2 = (stride_0, stride_1, stride_2) if TURNED else (1, 1, 1)
     start = rest % tiles_m * BLOCK_M
     column = pid % tiles_n * BLOCK_N
-    # Rows between neighbours on each axis, and between phases on each axis.
-    row_1, row_0 = width_2, width_1 * width_2
-    phase_2 = batch * width_0 * row_0
+    layer = width_1 * width_2
+    phase_2 = batch * width_0 * layer
     phase_1 = phase_2 * stride_2
-    by_0, turn_0, carry_0 = strides_of(step_0, gap_0, stride_0, row_0, phase_1 * stride_1, TURNED)
-    by_1, turn_1, carry_1 = strides_of(step_1, gap_1, stride_1, row_1, phase_1, TURNED)
-    by_2, turn_2, carry_2 = strides_of(step_2, gap_2, stride_2, 1, phase_2, TURNED)
-    begin_0, begin_1, begin_2 = 0, 0, 0
-    if TURNED:
-        begin_0, begin_1, begin_2 = (
-            (base_0 + off_0) * row_0, (base_1 + off_1) * row_1, base_2 + off_2
-        )  # fmt: skip
+    phase_0 = phase_1 * stride_1
+    to_0, by_0, turn_0, carry_0 = walk(
+        step_0, base_0 + off_0, gap_0, stride_0, layer, phase_0, TURNED
+    )
+    to_1, by_1, turn_1, carry_1 = walk(
+        step_1, base_1 + off_1, gap_1, stride_1, width_2, phase_1, TURNED
+    )
+    to_2, by_2, turn_2, carry_2 = walk(step_2, base_2 + off_2, gap_2, stride_2, 1, phase_2, TURNED)
     # Columns of the weight between taps of each axis.
     tap_2 = inner * hop_2
     tap_1 = inner * window_2 * hop_1
     tap_0 = inner * window_2 * window_1 * hop_0
+    k: Any = tl.cast(0, i32)
     tap = inner * ((first_0 * window_1 + first_1) * window_2 + first_2)
-    k, j_0, j_1, j_2 = 0, 0, 0, 0
-    f_0, f_1, f_2 = 0, 0, 0
-    at_0, at_1, at_2 = begin_0, begin_1, begin_2
+    j_0, j_1, j_2, f_0, f_1, f_2 = k, k, k, k, k, k
+    at_0, at_1, at_2 = to_0 + k, to_1 + k, to_2 + k
     acc = tl.zeros((BLOCK_M, BLOCK_N), f32)
     for _ in range(count_0 * count_1 * count_2 * (inner // BLOCK_K)):
-        a = x.load((start + at_0 + at_1 + at_2, group * inner + k))
-        b = w.load((group * outer + column, tap + k))
+        a: Any = x.load((start + at_0 + at_1 + at_2, group * inner + k))
+        b: Any = w.load((group * outer + column, tap + k))
         acc = tl.dot(a, tl.trans(b), acc, input_precision=PRECISION)
         k += BLOCK_K
-        go = k == inner
+        go: Any = k == inner
         k = tl.where(go, 0, k)
         go, j_2, f_2, at_2, tap = next_tap(
-            go, j_2, count_2, f_2, at_2, tap, begin_2, by_2, turn_2, carry_2, stride_2, tap_2,
-            PHASED,
+            go, j_2, count_2, f_2, at_2, tap, to_2, by_2, turn_2, carry_2, stride_2, tap_2, PHASED
         )  # fmt: skip
         go, j_1, f_1, at_1, tap = next_tap(
-            go, j_1, count_1, f_1, at_1, tap, begin_1, by_1, turn_1, carry_1, stride_1, tap_1,
-            PHASED,
+            go, j_1, count_1, f_1, at_1, tap, to_1, by_1, turn_1, carry_1, stride_1, tap_1, PHASED
         )  # fmt: skip
         go, j_0, f_0, at_0, tap = next_tap(
-            go, j_0, count_0, f_0, at_0, tap, begin_0, by_0, turn_0, carry_0, stride_0, tap_0,
-            PHASED,
+            go, j_0, count_0, f_0, at_0, tap, to_0, by_0, turn_0, carry_0, stride_0, tap_0, PHASED
         )  # fmt: skip
-    n, r_0, r_1, r_2 = counted(start, tl.arange(0, BLOCK_M), width_0, width_1, width_2)
-    p_0, p_1, p_2 = r_0 * every_0 + rem_0, r_1 * every_1 + rem_1, r_2 * every_2 + rem_2
-    inside = (n < batch) & (p_0 < size_0) & (p_1 < size_1) & (p_2 < size_2)
+    place, inside = results_of(
+        start, tl.arange(0, BLOCK_M), width_0, width_1, width_2, every_0, every_1, every_2, rem_0,
+        rem_1, rem_2, size_0, size_1, size_2, batch, groups * outer, WIDE, SIDE_BY_SIDE,
+    )  # fmt: skip
     # Places lie side by side in the result: they go last, so that threads store neighbours.
     outs = column + tl.arange(0, BLOCK_N)
     channel, ours = (group * outer + outs)[:, None], (outs < outer)[:, None]
     found = finished(
         tl.trans(acc), channel, ours, bias_ptr, mean_ptr, var_ptr, gamma_ptr, beta_ptr, eps, SILU
     )
-    places = ((n * groups * outer * size_0 + p_0) * size_1 + p_1) * size_2 + p_2
-    if WIDE:
-        places = ((n.to(i64) * groups * outer * size_0 + p_0) * size_1 + p_1) * size_2 + p_2
-        channel = channel.to(i64)
-    if SIDE_BY_SIDE:
-        # Lines are of a multiple of eight rows. Not aligned, but threads go along the places.
-        places = tl.max_contiguous(places, 8)
-    at = channel * (size_0 * size_1 * size_2) + places[None, :]
+    at = (channel.to(i64) if WIDE else channel) * (size_0 * size_1 * size_2) + place[None, :]
     tl.store(out_ptr + at, found.to(tl.elem(out_ptr)), mask=inside[None, :] & ours)
 
 

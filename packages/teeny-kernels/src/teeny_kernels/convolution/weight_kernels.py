@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import teeny_triton as tl
-from teeny_kernels.convolution.kernels import DTYPES, eighths, met, narrow, places, reached
+from teeny_kernels.convolution.kernels import DTYPES, eight, eighths, met, narrow, places, reached
 from teeny_kernels.numerics import widen
 from teeny_macros import kernel
 from teeny_triton import Axis, Const, Float, Ptr, i32, i64
@@ -88,7 +88,8 @@ def convolve_weight(
     grad_stride_n: i64 | int, grad_stride_c: i64 | int, grad_stride_0: i64 | int,
     grad_stride_1: i64 | int, grad_stride_2: i64 | int,
     batch: i32 | int, groups: i32 | int, inner: i32 | int, outer: i32 | int, share: i64 | int,
-    WIDE: Const[bool], QUICK: Const[bool], ALIGNED: Const[bool], PRECISION: Const[Any],
+    WIDE: Const[bool], QUICK: Const[bool], ALIGNED: Const[bool], SIDE_BY_SIDE: Const[bool],
+    PRECISION: Const[Any],
     BLOCK_M: Const[int], BLOCK_N: Const[int], BLOCK_K: Const[int],
 ) -> None:  # fmt: skip
     taps = window_0 * window_1 * window_2
@@ -116,14 +117,14 @@ def convolve_weight(
         n, p_0, p_1, p_2 = places(start, lanes, size_0, size_1, size_2, WIDE, QUICK)
         s_0, s_1, s_2 = p_0 * stride_0, p_1 * stride_1, p_2 * stride_2
         at = n * x_stride_n + s_0 * x_stride_0 + s_1 * x_stride_1 + s_2 * x_stride_2
-        at = eighths(narrow(at, WIDE), ALIGNED)
+        at = eight(eighths(narrow(at, WIDE), ALIGNED), SIDE_BY_SIDE)
         there = (n < batch)[:, None] & (cols < inner * taps)[None, :]
         there = there & reached(s_0, d_0, source_0, False)
         there = there & reached(s_1, d_1, source_1, False)
         there = there & reached(s_2, d_2, source_2, False)
         x = tl.load(x_ptr + (at[:, None] + move[None, :]), there, 0.0)
         at = n * grad_stride_n + p_0 * grad_stride_0 + p_1 * grad_stride_1 + p_2 * grad_stride_2
-        at = eighths(narrow(at, WIDE), ALIGNED)
+        at = eight(eighths(narrow(at, WIDE), ALIGNED), SIDE_BY_SIDE)
         there = (outs < outer)[:, None] & (n < batch)[None, :]
         grad = tl.load(grad_ptr + (aside[:, None] + at[None, :]), there, 0.0)
         acc = tl.dot(grad, x, acc, input_precision=PRECISION, out_dtype=acc.dtype)
