@@ -114,6 +114,12 @@ def candidates(work: Work) -> list[Config | None]:
             Config("persistent", 64, 128, deep, 4, 3, programs=396),
             Config("persistent", 128, 128, deep, 8, 3, split=2, programs=264),
             Config("persistent", 256, 128, deep, 16, 3, split=2),
+            *(Config("tiles", m, n, deep, w, s) for m, n, w, s in (
+                (128, 128, 8, 3), (64, 128, 4, 3), (64, 128, 4, 4), (64, 256, 4, 3),
+            )),
+            Config("persistent", 128, 256, deep, 16, 3, split=2),
+            Config("persistent", 64, 256, deep, 8, 3, programs=264),
+            *(Config("persistent", 64, 128, deep, 4, 3, group, programs=264) for group in (4, 16)),
         ]  # fmt: skip
     tiles = [
         (128, 256, 8, 3, 1), (128, 256, 8, 4, 2), (128, 256, 8, 3, 2), (256, 128, 8, 3, 1),
@@ -125,7 +131,8 @@ def candidates(work: Work) -> list[Config | None]:
         groups = (8, 16, 4) if (m, n, split) in ((128, 256, 1), (128, 256, 2)) else (8,)
         found += [Config("persistent", m, n, deep, warps, stages, group, split) for group in groups]
     # Two programs on a multiprocessor hide each other's ends.
-    found.append(Config("persistent", 128, 128, deep, 4, 3, 8, 2, programs=264))
+    groups = (8, 2, 4, 16, 32)
+    found += [Config("persistent", 128, 128, deep, 4, 3, own, 2, programs=264) for own in groups]
     if not work.batch > 1 and work.m * work.n <= 2048 * 2048:
         found += small(work, deep)
     return found
@@ -151,6 +158,10 @@ def small(work: Work, deep: int) -> list[Config]:
         Config("persistent", 64, 64, 2 * deep, 4, 3, programs=264),
         Config("persistent", 64, 64, deep, 4, 5, programs=264),
         Config("tiles", 64, 128, deep, 4, 4), Config("tiles", 64, 128, 2 * deep, 8, 3),
+        Config("tiles", 64, 128, 2 * deep, 4, 3), Config("tiles", 128, 64, 2 * deep, 4, 3),
+        Config("persistent", 64, 128, 2 * deep, 4, 4), Config("persistent", 64, 128, deep, 4, 6, 4),
+        Config("persistent", 64, 128, 2 * deep, 4, 3, 4),
+        Config("persistent", 64, 128, 2 * deep, 4, 3, 16),
         Config("tiles", 64, 64, 2 * deep, 4, 3), Config("tiles", 64, 64, deep, 4, 4),
     ]  # fmt: skip
 
@@ -162,6 +173,7 @@ def exact() -> list[Config]:
         for m, n, k, warps in (
             (64, 64, 32, 4), (64, 64, 16, 4), (128, 64, 16, 4), (128, 128, 16, 8),
             (128, 128, 32, 8), (128, 64, 32, 8), (64, 128, 32, 8), (64, 128, 16, 4),
+            (64, 64, 32, 2), (64, 128, 32, 4), (128, 64, 32, 4), (128, 128, 16, 4), (64, 64, 64, 4),
         )
         for stages in (2, 3)
     ]  # fmt: skip

@@ -22,6 +22,7 @@ class Blocks(NamedTuple):
 
     `held`: how many of the factors that stay the same are kept in registers (q, then grad).
     `registers`: the most for a thread, so that more programs run at a time; None for no limit.
+    `later`: probabilities multiply v while the next ones are made.
     """
 
     m: int
@@ -30,6 +31,7 @@ class Blocks(NamedTuple):
     stages: int
     held: int = 0
     registers: int | None = None
+    later: bool = False
 
     @property
     def launch(self) -> tuple[int, int, int | None]:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import teeny_triton as tl
 from teeny_kernels.attention.backward import attention_backward_q
+from teeny_kernels.attention.overlap import overlapped
 from teeny_kernels.attention.parts import (
     LN2_HIGH,
     LN2_LOW,
@@ -30,7 +31,7 @@ from teeny_kernels.attention.parts import (
 )
 from teeny_kernels.attention.shared import DTYPES, VARYING
 from teeny_kernels.numerics import number, widen
-from teeny_macros import kernel
+from teeny_macros import device, kernel
 from teeny_triton import Axis, Const, Float, Ptr, f32, f64, i32, i64
 
 D = TypeVar("D", bound=Float)
@@ -50,15 +51,14 @@ def attention_forward(
     right: i32 | int, sinks: i32 | int, scale: f64 | float, unit: f64 | float, cap: f64 | float,
     seed: i64 | int, threshold: i64 | int, rescale: f64 | float, PLAIN: Const[bool],
     CAP: Const[bool], DROPOUT: Const[bool], PHASES: Const[int], FULL: Const[bool],
-    HELD: Const[int], BLOCK_M: Const[int], BLOCK_N: Const[int], BLOCK_D: Const[int],
-    BLOCK_DV: Const[int],
+    HELD: Const[int], LATER: Const[int], BLOCK_M: Const[int], BLOCK_N: Const[int],
+    BLOCK_D: Const[int], BLOCK_DV: Const[int],
 ) -> None:  # fmt: skip
     blocks = tl.cdiv(longest_q, BLOCK_M)
     pid = tl.program_id(Axis.X)
     place = pid // blocks
     first = (blocks - 1 - pid % blocks) * BLOCK_M
-    batch, head = place // heads, place % heads
-    shared = head // group
+    batch, head, shared = place // heads, place % heads, place % heads // group
     start_q, SQ = sequence(starts_q_ptr, batch, longest_q)
     start_k, SK = sequence(starts_k_ptr, batch, longest_k)
     if first >= SQ:
@@ -67,8 +67,7 @@ def attention_forward(
     v_base = v_ptr + offset(batch, shared, start_k, stride_vb, stride_vh, stride_vn)
     q_base = q_ptr + offset(batch, head, start_q, stride_qb, stride_qh, stride_qm)
     rows = first + tl.arange(0, BLOCK_M)
-    ds = tl.arange(0, BLOCK_D)
-    dvs = tl.arange(0, BLOCK_DV)
+    ds, dvs = tl.arange(0, BLOCK_D), tl.arange(0, BLOCK_DV)
     q = block(q_base, rows, ds, stride_qm, SQ, DQ, True, FULL)
     if HELD:
         q = held(q, ds)
@@ -86,7 +85,14 @@ def attention_forward(
     low, full, whole, before, sunk, edged = walk_columns(
         first, SQ, SK, left, right, sinks, BLOCK_M, BLOCK_N, PHASES
     )
-    for MASKED in tl.static_range(2 - PHASES, 2):
+    if LATER:
+        acc, total, largest = overlapped(
+            q, acc, total, largest, in_log2, k_tiles, v_tiles, k_base, v_base, batch, shared, place,
+            rows, low, full, whole, before, sunk, edged, SQ, SK, stride_kn, stride_vn, DQ, DV, left,
+            right, sinks, scale, cap, slope, seed, threshold, PLAIN, CAP, slope_ptr is not None,
+            DROPOUT, PHASES, FULL, LATER, BLOCK_N,
+        )  # fmt: skip
+    for MASKED in tl.static_range(2 if LATER else 2 - PHASES, 2):
         for step in range(edged if MASKED else whole):
             start = start_of(step, low, full, whole, before, sunk, MASKED, PHASES, BLOCK_N)
             k = tile(
@@ -109,6 +115,19 @@ def attention_forward(
             )
             acc = product(p.to(v.dtype), v, acc * shrink[:, None])
             largest = higher
+    written(
+        out_ptr, lse_ptr, acc, total, largest, rescale, batch, head, start_q, rows, dvs, SQ, DV,
+        stride_ob, stride_oh, stride_om, stride_lb, stride_lh,
+    )  # fmt: skip
+
+
+@device
+def written(
+    out_ptr: Any, lse_ptr: Any, acc: Any, total: Any, largest: Any, rescale: Any, batch: Any,
+    head: Any, start_q: Any, rows: Any, dvs: Any, SQ: Any, DV: Any, stride_ob: Any, stride_oh: Any,
+    stride_om: Any, stride_lb: Any, stride_lh: Any,
+) -> None:  # fmt: skip
+    """Store the results of rows from their sums."""
     found = acc * (number(rescale, total) / tl.where(total == 0.0, 1.0, total))[:, None]
     lse = tl.fma(largest, LN2_HIGH, tl.fma(largest, LN2_LOW, tl.log(total)))
     lse = tl.where(total == 0.0, largest, lse)

@@ -46,6 +46,7 @@ def forward(plan: Plan) -> tuple[Output, Output]:
         **plan.numbers,
         **_constants(sides, blocks),
         HELD=blocks.held,
+        LATER=_later(plan, blocks) if by_tiles else 0,
     )
     return out, lse
 
@@ -140,6 +141,11 @@ def _blocks(plan: Plan, kernel: str) -> tuple[bool, Blocks]:
     by_tiles = not plan.packed and plan.work() >= DESCRIBED_WORK[kernel]
     depth = depth_of(max(plan.sides.dq, plan.sides.dv))
     return by_tiles, blocks_of(kernel, plan.arrays[0], depth, by_tiles=by_tiles)
+
+
+def _later(plan: Plan, blocks: Blocks) -> int:
+    """How the products with v wait for the next scores: 2 on a GPU, 1 elsewhere, 0 for not."""
+    return (2 if plan.arrays[0].device != "cpu" else 1) if blocks.later else 0
 
 
 def _described(plan: Plan, rows: Sequence[Rows], side: int, by_tiles: bool) -> list[Any]:
