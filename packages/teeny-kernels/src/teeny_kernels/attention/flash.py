@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, TypeVar
 
-from teeny_kernels.arrays import operand
 from teeny_kernels.attention.backward import (
     attention_backward_kv,
     attention_backward_q,
@@ -23,7 +22,7 @@ from teeny_kernels.attention.reference import (
     sizes_of_results,
     torch_attention,
 )
-from teeny_kernels.attention.run import backward, check_results, forward
+from teeny_kernels.attention.run import backward_of, forward
 from teeny_kernels.attention.split import Cache, decode, is_step
 from teeny_kernels.spec import Case, Cost, KernelSpec, Tolerance
 
@@ -104,9 +103,7 @@ def flash_attention_backward(
         causal, scale, window, soft_cap, alibi_slopes, sink, sink_tokens, dropout, seed
     )
     plan = dense("flash_attention_backward", (q, k, v), options)
-    given = [operand(name, own) for name, own in (("grad", grad), ("out", out), ("lse", lse))]
-    check_results(plan, *given)
-    return tuple(backward(plan, *given))
+    return backward_of(plan, grad, out, lse)
 
 
 def _call(q: Any, k: Any, v: Any, sink: Any = None, **options: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from teeny_kernels.arrays import Operand, empty, finish, same_place
+from teeny_kernels.arrays import Operand, empty, finish, operand, same_place
 from teeny_kernels.attention.backward import (
     attention_backward_kv,
     attention_backward_q,
@@ -107,6 +107,13 @@ def backward(plan: Plan, grad: Operand, out: Operand, lse: Operand) -> list[Any]
     )
     found = [own.finish() for own in outputs]
     return found if extras.sink is None else [*found, _of_sink(plan, extras.sink, logs, delta)]
+
+
+def backward_of(plan: Plan, grad: Any, out: Any, lse: Any) -> tuple[Any, ...]:
+    """`backward` of arrays as they were given. Raises E1201, E1202, E1203 or E1206."""
+    given = [operand(name, own) for name, own in (("grad", grad), ("out", out), ("lse", lse))]
+    check_results(plan, *given)
+    return tuple(backward(plan, *given))
 
 
 def check_results(plan: Plan, grad: Operand, out: Operand, lse: Operand) -> None:

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from teeny_kernels.arrays import operand
 from teeny_kernels.attention.backward import (
     attention_backward_kv,
     attention_backward_q,
@@ -24,7 +23,7 @@ from teeny_kernels.attention.reference import (
     sizes_of_results,
     torch_attention,
 )
-from teeny_kernels.attention.run import backward, check_results, forward
+from teeny_kernels.attention.run import backward_of, forward
 from teeny_kernels.spec import Case, Cost, KernelSpec, Tolerance
 
 A = TypeVar("A")
@@ -103,9 +102,7 @@ def flash_attention_varlen_backward(
     )
     starts, longest = (cu_seqlens_q, cu_seqlens_k), (max_seqlen_q, max_seqlen_k)
     plan = packed("flash_attention_varlen_backward", (q, k, v), starts, longest, options)
-    given = [operand(name, own) for name, own in (("grad", grad), ("out", out), ("lse", lse))]
-    check_results(plan, *given)
-    return tuple(backward(plan, *given))
+    return backward_of(plan, grad, out, lse)
 
 
 def _asked(q: Any, options: Mapping[str, Any]) -> dict[str, Any]:
