@@ -117,6 +117,8 @@ def _run_tests(folder: Path, source: Path) -> tuple[str, str] | None:
     if done.returncode == 1:
         failed = [line for line in done.stdout.splitlines() if line.startswith("FAILED")]
         return "caught", (failed or ["a test failed"])[0]
+    if done.returncode < 0:
+        return "caught", f"the tests' process died ({done.returncode})"
     return None if done.returncode == 0 else ("broken", done.stdout[-300:])
 
 

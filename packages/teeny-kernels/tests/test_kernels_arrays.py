@@ -77,3 +77,9 @@ def test_integers_of_numpy_are_options() -> None:
     assert np.array_equal(anything.reduce_sum(X, two), X.sum(2))
     assert np.array_equal(anything.max_pool2d(X, two), anything.max_pool2d(X, 2))
     assert np.array_equal(anything.upsample_nearest2d(X, two), X.repeat(2, 2).repeat(2, 3))
+
+
+@pytest.mark.parametrize("sides", [(2, 3), (2, 3, 4), (3, 2, 3, 2, 3), (2, 3, 2, 3, 2, 3)])
+def test_arrays_of_up_to_six_axes_are_read_where_they_lie(sides: tuple[int, ...]) -> None:
+    x = np.arange(np.prod(sides), dtype=np.float32).reshape(sides).transpose()
+    assert np.array_equal(tk.neg(x), -x)

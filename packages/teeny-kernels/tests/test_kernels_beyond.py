@@ -170,3 +170,13 @@ def test_sums_of_integers_are_exact_beyond_the_range_of_floats() -> None:
     assert tk.reduce_sum(x).item() == 2**53 + 2**40 - 4
     assert tk.reduce_max(np.array([2**62, 2**62 + 1])).item() == 2**62 + 1
     assert tk.reduce_min(np.array([-(2**63), 5])).item() == -(2**63)
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_a_wide_row_of_far_apart_values_has_its_softmax(log: bool) -> None:
+    x = np.full((2, 20_000), -150.0, np.float32)
+    x[0, 7], x[1, 17_000] = 200.0, 150.0
+    exact = x.astype(np.float64) - x.max(axis=1, keepdims=True)
+    exact = exact if log else np.exp(exact)
+    found = (tk.log_softmax if log else tk.softmax)(x)
+    np.testing.assert_allclose(found, exact, rtol=1e-6, atol=1e-30)

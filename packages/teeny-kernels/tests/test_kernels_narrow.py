@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import erfc
 from typing import Any
 
 import ml_dtypes
@@ -68,6 +69,27 @@ def test_powers_of_every_number_are_right_to_half_a_spacing(dtype: str) -> None:
     with np.errstate(all="ignore"):
         exact = np.power(x.astype(np.float64), y.astype(np.float64))
     assert ulps(tk.pow(x, y), exact, dtype) <= WORST
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_gelu_of_every_number_is_as_near_as_its_formula_says(dtype: str) -> None:
+    x = all_numbers(dtype)
+    with np.errstate(all="ignore"):
+        x = x[np.abs(x.astype(np.float64)) < 100.0]
+    wide = x.astype(np.float64)
+    share = 0.5 * np.array([erfc(-z * 0.5**0.5) for z in wide])
+    info: Any = ml_dtypes.finfo(DTYPES[dtype])  # type: ignore[no-untyped-call]
+
+    def error(found: Any, exact: np.ndarray) -> np.ndarray:
+        rounding = np.maximum(0.51 * info.eps * np.abs(exact), float(info.smallest_subnormal))
+        return np.asarray(np.abs(found.astype(np.float64) - exact) - rounding)
+
+    own = error(tk.gelu(x), wide * share)
+    assert np.all(own <= 2e-7 * np.abs(wide))
+    shown = (wide > -9.0) & (wide < 0.0)
+    assert np.all(own[shown] <= 0.005 * np.abs(wide * share)[shown])
+    slope = share + wide * np.exp(-0.5 * wide * wide) / (2 * np.pi) ** 0.5
+    assert np.all(error(tk.gelu_backward(np.ones_like(x), x), slope) <= 4e-7)
 
 
 @pytest.mark.gpu

@@ -55,6 +55,14 @@ def test_the_first_of_equal_maxima_is_chosen_and_the_last_nan() -> None:
     assert places.tolist() == [[[0, 2, 5, 6]]]
 
 
+def test_a_window_of_minus_infinity_chooses_its_first_place() -> None:
+    x = np.full((1, 1, 6, 4, 4), -np.inf, np.float32)
+    found, places = tk.max_pool(x, 2, return_indices=True)
+    assert np.isneginf(found).all()
+    first = np.arange(96).reshape(6, 4, 4)[::2, ::2, ::2]
+    assert places[0, 0].tolist() == first.tolist()
+
+
 @pytest.mark.torch
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_places_of_maxima_are_pytorchs(count: int) -> None:

@@ -161,6 +161,7 @@ SPEC = KernelSpec(
         _case((5, 300, 64, 0), 2, 1, 1, 16, 16),
         _case((200, 17), 4, 2, 1, 16, 16, splits=7),
         _case((200, 17), 4, 2, 1, 16, 16, splits=1, size=5),
+        _case((8, 15), 2, 1, 1, 16, 16, size=3),  # the table ends with the last column
         _case((500, 33), 2, 1, 4, 16, 16, window=70),
         _case((3, 130), 2, 2, 5, 16, 16),
         _case((40, 256), 8, 1, 9, 16, 16, splits=3),

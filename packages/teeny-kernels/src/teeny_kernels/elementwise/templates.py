@@ -1,4 +1,4 @@
-"""Kernels that apply a formula to every element: one text for one, two and three inputs.
+"""Kernels that apply a formula to every element: one text for one input and one for two.
 
 Grid: one program for each block of `BLOCK_SIZE` elements. All arrays are contiguous and of as many
 elements; an output may be one of the inputs. Computed in f32 for f16 and bf16, else in the dtype of
@@ -43,7 +43,7 @@ def pointwise(
     backward: Kernel[...] | None = None,
 ) -> Kernel[...]:
     """The kernel `name` that stores `formula(*elements, *numbers)`."""
-    make = (_one, _two, _three)[inputs - 1]
+    make = (_one, _two)[inputs - 1]
     return make(name, formula, scalars, dtypes, backward)
 
 
@@ -109,38 +109,3 @@ def _two(
         tl.store(out_ptr + start + offsets, z.to(tl.elem(out_ptr)), mask=mask)
 
     return pointwise_2
-
-
-def _three(
-    name: str,
-    formula: Callable[..., Any],
-    scalars: int,
-    dtypes: Sequence[Any],
-    backward: Kernel[...] | None,
-) -> Kernel[...]:
-    @kernel(name=name, dtypes=dtypes, backward=backward)
-    def pointwise_3(
-        out_ptr: Ptr[E],
-        x_ptr: Ptr[D],
-        y_ptr: Ptr[D],
-        z_ptr: Ptr[D],
-        n_elements: i64 | int,
-        alpha: f64 | float,
-        beta: f64 | float,
-        BLOCK_SIZE: Const[int],
-    ) -> None:
-        start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
-        offsets = tl.arange(0, BLOCK_SIZE)
-        mask = offsets < n_elements - start
-        x = widen(tl.load(x_ptr + start + offsets, mask=mask))
-        y = widen(tl.load(y_ptr + start + offsets, mask=mask))
-        z = widen(tl.load(z_ptr + start + offsets, mask=mask))
-        if scalars == 0:
-            w = formula(x, y, z)
-        elif scalars == 1:
-            w = formula(x, y, z, number(alpha, x))
-        else:
-            w = formula(x, y, z, number(alpha, x), number(beta, x))
-        tl.store(out_ptr + start + offsets, w.to(tl.elem(out_ptr)), mask=mask)
-
-    return pointwise_3

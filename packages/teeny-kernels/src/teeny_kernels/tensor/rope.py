@@ -242,6 +242,7 @@ SPEC = KernelSpec(
         _case((2, 3, 7, 16), 8, axis=2, interleaved=True),
         _case((1, 5, 2, 10), 3),
         _case((1, 5, 2, 10), 3, interleaved=True),
+        _case((1, 5, 2, 6), 3, interleaved=True),
         _case((0, 5, 2, 16), 8),
         _case((1, 1, 1, 2), 1, interleaved=True),
         _case((9, 24), 12, axis=0),
