@@ -22,7 +22,8 @@ class Blocks(NamedTuple):
 
     `held`: how many of the factors that stay the same are kept in registers (q, then grad).
     `registers`: the most for a thread, so that more programs run at a time; None for no limit.
-    `later`: probabilities multiply v while the next ones are made.
+    `later`: probabilities multiply v while the next ones are made; no row has it, as it has been
+    compiled for sm_90 but not timed.
     """
 
     m: int
