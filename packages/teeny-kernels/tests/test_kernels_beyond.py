@@ -92,6 +92,12 @@ def test_samples_come_as_often_as_their_probabilities_say() -> None:
     assert tk.sample(logits, seed=5).tolist() != tk.sample(logits, seed=6).tolist()
 
 
+def test_rows_without_a_possible_element_give_one_of_their_places() -> None:
+    logits = np.full((3, 5), -np.inf, np.float32)
+    assert not tk.sample(logits, seed=5, temperature=0.0).any()
+    assert np.isin(tk.sample(logits, seed=5), np.arange(5)).all()
+
+
 @pytest.mark.parametrize(
     ("options", "code"),
     [({"top_k": 0}, "E1204"), ({"top_p": 0.0}, "E1204"), ({"temperature": -1.0}, "E1204")],
