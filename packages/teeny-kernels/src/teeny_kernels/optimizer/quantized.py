@@ -254,13 +254,22 @@ def _magnitude(p: Any, g: Any, *state: Any, **options: Any) -> tuple[Any, ...]:
     return np.abs(p) + np.abs(stepped) + moved, step_m / unit, step_v / unit
 
 
+def _in_f32(scale: Any) -> Any:
+    """A scale as the step takes it: the harness makes it in the dtype of the parameter."""
+    given = operand("scale", scale)
+    made = empty(given, given.shape, "f32")
+    copy("copy", made, given)
+    return made.array
+
+
+def _in_place(p: Any, g: Any, m: Any, m_scale: Any, v: Any, v_scale: Any, **options: Any) -> None:
+    adam_8bit_step(p, g, m, _in_f32(m_scale), v, _in_f32(v_scale), **options)
+
+
 def _stepped(p: Any, g: Any, *state: Any, **options: Any) -> tuple[Any, ...]:
     own = [copied(p), *(copied(code) for code in state)]
-    for at in (2, 4):  # the scales, which the harness makes in the dtype of the parameter
-        given = operand("scale", own[at])
-        made = empty(given, given.shape, "f32")
-        copy("copy", made, given)
-        own[at] = made.array
+    for at in (2, 4):
+        own[at] = _in_f32(own[at])
     adam_8bit_step(own[0], g, *own[1:], **options)
     m_code, m_scale, v_code, v_scale = (host(array) for array in own[1:])
     m = _decoded(m_code, m_scale.astype(np.float64), 127)
@@ -287,6 +296,7 @@ SPEC = KernelSpec(
     family="optimizer",
     function=adam_8bit_step,
     call=_stepped,
+    in_place=_in_place,
     kernels=(adam_8bit_kernel,),
     formula="Adam with m = sign(q) (q / 127)^4 scale, v = (q / 255)^4 scale",
     source="Dettmers et al. 2022, 8-bit optimizers via block-wise quantization",
