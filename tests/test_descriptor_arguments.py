@@ -49,6 +49,17 @@ def sides(x: TensorDescriptor[f32, R2], out_ptr: Ptr[i32]) -> None:
     tl.store(out_ptr + 2, x.strides[0].to(i32))
 
 
+@kernel
+def shifted_rows(
+    out_ptr: Ptr[f32], x: TensorDescriptor[f32, R2] | None, COLUMNS: Const[int]
+) -> None:
+    lanes = tl.arange(0, COLUMNS)
+    found = tl.full((COLUMNS,), -1.0, f32)
+    if x is not None:
+        found = tl.sum(x.load((0, 0)), axis=0)
+    tl.store(out_ptr + lanes, found)
+
+
 @pytest.fixture(params=["cpu", "interpret"])
 def device(request: pytest.FixtureRequest) -> str:
     return str(request.param)
@@ -169,6 +180,26 @@ def test_what_is_no_descriptor_of_the_parameter_is_refused(x: Any, code: str, de
     assert caught.value.code == code
 
 
+def test_an_optional_descriptor_may_be_none_and_is_another_instance(device: str) -> None:
+    out = np.zeros(8, np.float32)
+    shifted_rows.on(1, device=device)(out, None, COLUMNS=8)
+    assert np.array_equal(out, np.full(8, -1.0))
+    x = np.arange(16, dtype=np.float32).reshape(2, 8)
+    for _ in range(40):  # hot launches tell the two apart as well
+        shifted_rows.on(1, device=device)(out, tl.tensor_descriptor(x, (2, 8)), COLUMNS=8)
+        assert np.array_equal(out, x.sum(axis=0))
+        shifted_rows.on(1, device=device)(out, None, COLUMNS=8)
+        assert np.array_equal(out, np.full(8, -1.0))
+
+
+def test_none_for_a_descriptor_that_is_not_optional_is_refused(device: str) -> None:
+    x: Any = None
+    with pytest.raises(TeenyError) as caught:
+        sides.on(1, device=device)(x, np.zeros(3, np.int32))
+    assert caught.value.code == "E1007"
+    assert "`TensorDescriptor[...] | None`" in str(caught.value)
+
+
 def test_a_descriptor_is_no_array(device: str) -> None:
     with pytest.raises(TeenyError) as caught:
         sides.on(1, device=device)(
@@ -231,6 +262,17 @@ def test_a_gpu_reads_and_writes_through_descriptors(shape: tuple[int, int]) -> N
             tl.tensor_descriptor(inside, block), tl.tensor_descriptor(outside, block[::-1])
         )
         assert np.array_equal(outside.to_host(), x.T)
+
+
+@pytest.mark.gpu
+def test_a_gpu_takes_none_for_an_optional_descriptor() -> None:
+    torch = pytest.importorskip("torch")
+    x, out = torch.ones(2, 8, device="cuda"), torch.zeros(8, device="cuda")
+    for _ in range(20):
+        shifted_rows[1](out, None, COLUMNS=8)
+        assert out.tolist() == [-1.0] * 8
+        shifted_rows[1](out, tl.tensor_descriptor(x, (2, 8)), COLUMNS=8)
+        assert out.tolist() == [2.0] * 8
 
 
 @pytest.mark.gpu

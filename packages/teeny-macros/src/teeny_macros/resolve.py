@@ -159,8 +159,12 @@ class Resolver:
                 else:
                     types[parameter.name] = declared
             elif found.kind == NONE:
-                if parameter.kind in (SCALAR, DESCRIPTOR):
-                    raise self.mistyped(parameter, "None", help_="only pointers may be None")
+                if parameter.kind == SCALAR:
+                    help_ = "only pointers and descriptors may be None"
+                    raise self.mistyped(parameter, "None", help_=help_)
+                if parameter.kind == DESCRIPTOR and not parameter.is_optional:
+                    help_ = "annotate it `TensorDescriptor[...] | None` where it may be None"
+                    raise self.mistyped(parameter, "None", help_=help_)
             elif found.number is not None:
                 types[parameter.name] = self.number(parameter, found)
             else:
