@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import teeny_triton as tl
-from teeny_kernels.convolution.kernels import finished, line, ratio
+from teeny_kernels.convolution.kernels import finished, line, narrowed, ratio
 from teeny_macros import device, kernel
 from teeny_triton import (
     R2,
@@ -61,14 +61,6 @@ def counted(start: i32 | int, lanes: Any, side_0: Any, side_1: Any, side_2: Any)
     index = layer_of % side_0 + more
     more = ratio(index, side_0, True)
     return layer_of // side_0 + more, index - more * side_0, at_1, at_2
-
-
-@device
-def number_of(step: i64 | int, WIDE: bool) -> Any:
-    """A stride in i32, whose arithmetic is fast, unless places are beyond it."""
-    if WIDE:
-        return step
-    return tl.cast(step, i32)
 
 
 @device
@@ -251,8 +243,8 @@ def lay_padded(
     there = (s_0 >= 0) & (s_0 < source_0) & (s_1 >= 0) & (s_1 < source_1)
     there = there & (s_2 >= 0) & (s_2 < source_2) & (n < batch)
     place = (
-        n * number_of(x_stride_n, WIDE) + s_0 * number_of(x_stride_0, WIDE)
-        + s_1 * number_of(x_stride_1, WIDE) + s_2 * number_of(x_stride_2, WIDE)
+        n * narrowed(x_stride_n, WIDE) + s_0 * narrowed(x_stride_0, WIDE)
+        + s_1 * narrowed(x_stride_1, WIDE) + s_2 * narrowed(x_stride_2, WIDE)
     )  # fmt: skip
     image = n
     if PHASED:
@@ -271,6 +263,6 @@ def lay_padded(
     else:
         if SIDE_BY_SIDE:
             place = tl.max_contiguous(place, 8)
-        far = (c * number_of(x_stride_c, WIDE))[:, None]
+        far = (c * narrowed(x_stride_c, WIDE))[:, None]
         x = tl.load(x_ptr + far + place[None, :], there[None, :] & (c < channels)[:, None], 0.0)
         tl.store(out_ptr + at, tl.trans(x), mask=stored)
