@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -139,11 +141,14 @@ def _exchange_type(base: type) -> tuple[type, dict[str, Any]]:
         state["asked"] += 1
         if state["fails"]:
             return -1
+        rank = len(value.shape)
+        # The library's own memory, which lives as long as the tensor.
+        value.kept = [(ctypes.c_int64 * rank)(*own) for own in (value.shape, value.stride())]
         words = (ctypes.c_uint64 * 6).from_address(out)
         words[0] = value.data_ptr() - 64
         words[1] = state["device"]
-        words[2] = 1 | state["dtype"] << 32
-        words[3] = words[4] = 0
+        words[2] = rank | state["dtype"] << 32
+        words[3], words[4] = map(ctypes.addressof, value.kept)
         words[5] = 64
         return 0
 
@@ -162,13 +167,72 @@ def _exchange_type(base: type) -> tuple[type, dict[str, Any]]:
     new.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
     capsule = new(ctypes.addressof(table), b"dlpack_exchange_api", None)
     state["kept"] = (functions, table)
-    return type("Exchanged", (base,), {"__dlpack_c_exchange_api__": capsule}), state
+    kind = type("Exchanged", (base,), {"__dlpack_c_exchange_api__": capsule, "state": state})
+    return kind, state
 
 
 @pytest.fixture
 def exchange_type() -> Any:
     """Makes a subclass with the DLPack exchange protocol, and the state of its answers."""
     return _exchange_type
+
+
+class Tensor:
+    """What a short launch asks of a tensor of torch."""
+
+    is_cuda = True
+    device = SimpleNamespace(index=0, type="cuda")
+
+    def __init__(self, buffer: Any, dtype: Any) -> None:
+        self.buffer = buffer
+        self.dtype = dtype
+        self.shape = buffer.shape
+
+    def data_ptr(self) -> int:
+        return int(self.buffer.pointer)
+
+    def get_device(self) -> int:
+        return 0
+
+    def element_size(self) -> int:
+        return int(self.buffer.itemsize)
+
+    def numel(self) -> int:
+        return int(self.buffer.size)
+
+    def is_contiguous(self) -> bool:
+        return bool(self.buffer.is_contiguous)
+
+    def stride(self) -> tuple[int, ...]:
+        return tuple(self.buffer.strides)
+
+
+class _DType(SimpleNamespace):
+    def __str__(self) -> str:
+        return f"torch.{self.name}"
+
+
+# As torch has them: one object each.
+DTYPES = {name: _DType(name=name) for name in ("float16", "float32", "int32")}
+
+
+@pytest.fixture
+def tensor_type() -> Any:
+    """The class of such tensors, and their dtypes by names."""
+    return Tensor, DTYPES
+
+
+@pytest.fixture
+def torch_stream(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The last of these handles is torch's current stream."""
+    handles = [0]
+    torch = SimpleNamespace(
+        cuda=SimpleNamespace(
+            current_stream=lambda ordinal: SimpleNamespace(cuda_stream=handles[-1])
+        )
+    )
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    return handles
 
 
 # --- launches through kernels --------------------------------------------------------------------
@@ -179,23 +243,49 @@ class Compiler:
         self.folder = folder
         self.instances: list[Any] = []
         self.metadata: dict[str, Any] = {}
+        self.maps = True  # descriptors are the hardware's
 
     def __call__(self, instance: Any, target: Any, **options: Any) -> Any:
         self.instances.append(instance)
-        types = instance.specialization.types
-        rows = [
-            "b64" if t.kind == "pointer" else f"b{max(8, int(t.dtype.lstrip('biuf')))}"
-            for _, t in types
-        ] + ["b64", "b64"]
-        listing = ", ".join(f".param .{row} p{at}" for at, row in enumerate(rows))
+        params: list[tuple[str, str, str]] = []
+        rows: list[str] = []
+        maps: list[Any] = []
+        for name, type_ in instance.specialization.types:
+            if type_.kind == "descriptor":
+                maps.append((type_.block, 64))
+                rows += [*self._describe(params, name, type_)]
+            else:
+                params.append((name, type_.kind, type_.dtype))
+                is_pointer = type_.kind == "pointer"
+                rows.append(
+                    ".b64" if is_pointer else f".b{max(8, int(type_.dtype.lstrip('biuf')))}"
+                )
+        rows += [".b64", ".b64"]
+        listing = ", ".join(
+            f".param {row.replace('[', f' p{at}[') if '[' in row else f'{row} p{at}'}"
+            for at, row in enumerate(rows)
+        )
         ptx = (
             f".version 8.0\n.target sm_90\n.visible .entry {instance.entry_point_name}({listing})\n"
             "{\n\tret;\n}\n"
         )
         folder = self.folder / str(len(self.instances))
         folder.mkdir()
-        params = [(name, type_.kind, type_.dtype) for name, type_ in types]
-        return write_artifact(folder, ptx, instance.name, params, **self.metadata)
+        described: dict[str, Any] = {"descriptors": tuple(maps)} if maps and self.maps else {}
+        return write_artifact(folder, ptx, instance.name, params, **{**described, **self.metadata})
+
+    def _describe(self, params: list[tuple[str, str, str]], name: str, type_: Any) -> list[str]:
+        """The parameters of a descriptor, and their rows in PTX."""
+        axes = range(len(type_.block))
+        if self.maps:
+            params.append((name, "descriptor", f"{type_.dtype}[{','.join(map(str, type_.block))}]"))
+            rows = [".align 64 .b8[128]"]
+        else:
+            params += [(name, "pointer", type_.dtype), (f"{name}.nan", "scalar", "i1")]
+            rows = [".b64", ".b8"]
+        params += [(f"{name}.shape.{axis}", "scalar", "i32") for axis in axes]
+        params += [(f"{name}.stride.{axis}", "scalar", "i64") for axis in axes]
+        return [*rows, *(".b32" for _ in axes), *(".b64" for _ in axes)]
 
 
 @pytest.fixture

@@ -16,10 +16,12 @@ from teeny_macros.diagnostics import CaptureError, LaunchError
 from teeny_macros.hot import HOT
 from teeny_triton import Const, Ptr, f32, i32
 
+pytestmark = pytest.mark.usefixtures("launchers")
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conftest import Compiler
+    from conftest import Compiler, Slow
 
     from teeny_cuda.fake_driver import FakeDriver
 
@@ -153,6 +155,188 @@ def test_wrong_declarations_are_refused_at_the_decorator(
     with pytest.raises(CaptureError) as caught:
         kernel(**options)(fill)
     assert caught.value.code == code, str(caught.value)
+
+
+# --- hot launches ---------------------------------------------------------------------------------
+@kernel(strides={"x_ptr": ("step", "ROW", 1)}, separate=("x_ptr", "y_ptr"))
+def planes(
+    x_ptr: Ptr[f32],
+    y_ptr: Ptr[f32],
+    z_ptr: Ptr[f32],
+    step: i32 | int = 64,
+    *,
+    ROW: Const[int],
+) -> None:
+    at = tl.arange(0, 16) * step + ROW
+    tl.store(z_ptr + at, tl.load(x_ptr + at) + tl.load(y_ptr + at))
+
+
+@pytest.fixture(params=["buffer", "exchange", "method"])
+def make(
+    request: pytest.FixtureRequest,
+    device: Device,
+    torch_stream: list[int],
+    tensor_type: Any,
+    exchange_type: Any,
+) -> Any:
+    """Makes an array of f32 of each kind from a buffer, and says whether it can be short."""
+    kind, dtypes = tensor_type
+    if request.param == "exchange":
+        kind, _ = exchange_type(kind)
+    if request.param == "buffer":
+        return lambda buffer: buffer
+    return lambda buffer: kind(buffer, dtypes["float32"])
+
+
+def _is_short(request: pytest.FixtureRequest) -> bool:
+    """Tensors that tell their layout only to Python are looked at on the slow path."""
+    return str(request.node.callspec.params["make"]) != "method"
+
+
+def _made(make: Any, arguments: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: make(value) if name.endswith("_ptr") and value is not None else value
+        for name, value in arguments.items()
+    }
+
+
+def test_declared_kernels_are_short_and_what_is_wrong_is_refused(
+    fake: FakeDriver,
+    device: Device,
+    compiler: Compiler,
+    slow: Slow,
+    make: Any,
+    request: pytest.FixtureRequest,
+) -> None:
+    pytest.importorskip("llvmlite")
+    good = _made(make, _good(device))
+    for _ in range(HOT + 2):
+        gather[1](**good)
+    before = slow.count
+    gather[1](**good)
+    assert slow.count == before + (not _is_short(request))
+    for name, (changes, code) in _wrong(device).items():
+        count, before = len(fake.launches), slow.count
+        with pytest.raises(LaunchError) as caught:
+            gather[1](**{**good, **_made(make, changes)})
+        assert (caught.value.code, len(fake.launches), slow.count) == (code, count, before + 1), (
+            name
+        )
+        # The launch beside it stays what it was.
+        gather[1](**good)
+        assert slow.count == before + 1 + (not _is_short(request)), name
+
+
+def test_what_is_allowed_is_launched_by_hot_kernels_too(
+    fake: FakeDriver, device: Device, compiler: Compiler, slow: Slow, make: Any
+) -> None:
+    pytest.importorskip("llvmlite")
+    good = _made(make, _good(device))
+    for _ in range(HOT + 2):
+        gather[1](**good)
+    wide = device.buffer(256, "f32")
+    for changes in (
+        {"x_ptr": wide[64:128], "out_ptr": wide[:64]},
+        {"x_ptr": wide[:64], "out_ptr": wide[64:]},
+        {"table_ptr": device.buffer((64, 6), "f32")[:, :2], "stride_row": 6},
+        {"table_ptr": device.buffer((1, 4), "f32"), "stride_row": 99},
+        {"x_ptr": device.buffer(0, "f32"), "n": 0},
+        {"x_ptr": device.buffer((1, 64), "f32")},
+        {"x_ptr": device.buffer((8, 1, 8), "f32")},
+    ):
+        count = len(fake.launches)
+        gather[1](**{**good, **_made(make, changes)})
+        assert len(fake.launches) == count + 1, changes
+        pointers = [int.from_bytes(p, "little") for p in fake.launches[-1].params[:3]]
+        assert pointers == [
+            value.pointer if hasattr(value, "pointer") else value.data_ptr()
+            for value in {**good, **_made(make, changes)}.values()
+            if not isinstance(value, int)
+        ]
+
+
+def test_strides_by_constants_and_defaults_are_checked_when_hot(
+    device: Device, compiler: Compiler, slow: Slow, make: Any, request: pytest.FixtureRequest
+) -> None:
+    pytest.importorskip("llvmlite")
+    memory = device.buffer((4, 16, 4), "f32")
+    x, y, z = memory[:, :8], device.buffer(9, "f32"), device.buffer(64, "f32")
+    arrays = [make(own) for own in (x, y, z)]
+    for _ in range(HOT + 2):
+        planes[1](*arrays, ROW=4)
+    before = slow.count
+    planes[1](*arrays, ROW=4)
+    assert slow.count == before + (not _is_short(request))
+    wrong: list[tuple[list[Any], dict[str, Any], str]] = [
+        ([x, y, z], {"ROW": 8}, "E1037"),
+        ([x, y, z], {"ROW": 4, "step": 32}, "E1037"),
+        ([device.buffer((4, 8, 4), "f32"), y, z], {"ROW": 4}, "E1037"),
+        ([memory[:, ::2], y, z], {"ROW": 4}, "E1037"),
+        ([x, x, z], {"ROW": 4}, "E1036"),
+        ([x, y, y], {"ROW": 4}, "E1036"),
+        ([x, y, x], {"ROW": 4}, "E1036"),
+        ([x, memory[:, 8:], z], {"ROW": 4}, "E1036"),  # between the rows of x
+        ([x, y, memory[3, 15]], {"ROW": 4}, ""),  # behind them
+    ]
+    for given, named, code in wrong:
+        made = [make(own) for own in given]
+        if not code:
+            planes[1](*made, **named)
+            continue
+        with pytest.raises(LaunchError) as caught:
+            planes[1](*made, **named)
+        assert caught.value.code == code, named
+    with pytest.raises(LaunchError):  # an empty grid is checked as well
+        planes[0](*[make(own) for own in (x, x, z)], ROW=4)
+
+
+def test_many_axes_and_steps_backwards_take_the_slow_path(
+    fake: FakeDriver, device: Device, compiler: Compiler, slow: Slow
+) -> None:
+    pytest.importorskip("llvmlite")
+    good = _good(device)
+    for _ in range(HOT + 2):
+        gather[1](**good)
+    before = slow.count
+    nine = device.buffer((1,) * 8 + (64,), "f32")
+    gather[1](**{**good, "x_ptr": nine})
+    assert slow.count == before + 1
+    count = len(fake.launches)
+    turned = device.buffer(64, "f32")
+    turned._layout = turned._layout._replace(strides=(-1,))
+    turned._found = None
+    with pytest.raises(LaunchError):
+        gather[1](**{**good, "x_ptr": turned})
+    assert len(fake.launches) == count
+
+
+@pytest.mark.gpu
+def test_declared_kernels_are_short_on_the_gpu(gpu: Device, slow: Slow) -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.arange(64, dtype=torch.float32, device=gpu.name)
+    table, out = torch.ones((64, 4), device=gpu.name), torch.empty(64, device=gpu.name)
+    for _ in range(HOT + 2):
+        gather[1](x, table, out, 4, 64)
+    before = slow.count
+    for turn in range(20):
+        other = torch.full((64, 8), float(turn), device=gpu.name)[:, ::2]
+        with pytest.raises(LaunchError):
+            gather[1](x, other, out, 4, 64)
+        wide = torch.full((64, 4), float(turn), device=gpu.name)
+        gather[1](x, wide, out, 4, 64)
+        assert torch.equal(out, x + turn)
+    assert slow.count == before + 20
+    for arguments, code in (
+        ((x, table.T, out, 4, 64), "E1037"),
+        ((x[::2], table, out, 4, 32), "E1034"),
+        ((x, table, x, 4, 64), "E1036"),
+        ((x[1:], table, out, 4, 63), "E1035"),
+    ):
+        with pytest.raises(LaunchError) as caught:
+            gather[1](*arguments)
+        assert caught.value.code == code
+    gather[1](x, table, out, 4, 64)
+    assert torch.equal(out, x + 1)
 
 
 @pytest.mark.gpu

@@ -8,7 +8,6 @@ from __future__ import annotations
 import gc
 import sys
 import threading
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -409,17 +408,6 @@ def test_clusters_launch_through_the_extended_call(
     assert (_last(fake).grid, _last(fake).cluster) == ((6, 2, 1), 2)
 
 
-def test_kernels_with_scratch_memory_keep_to_the_slow_path(
-    device: Device, compiler: Compiler, slow: Slow
-) -> None:
-    compiler.metadata["global_scratch_bytes"] = 128
-    x, y, out = _arrays(device)
-    _warm(lambda: vector_add[2](x, y, out, 50))
-    before = slow.count
-    vector_add[2](x, y, out, 50)
-    assert slow.count == before + 1
-
-
 def test_blocking_launches_keep_to_the_slow_path(
     device: Device, compiler: Compiler, slow: Slow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -540,62 +528,18 @@ def test_without_llvmlite_everything_is_launched_the_long_way(
     assert slow.count == before + 1
 
 
-class _Tensor:
-    """What a short launch asks of a tensor of torch."""
-
-    is_cuda = True
-    device = SimpleNamespace(index=0, type="cuda")
-
-    def __init__(self, buffer: Any, dtype: Any) -> None:
-        self.buffer = buffer
-        self.dtype = dtype
-        self.shape = buffer.shape
-
-    def data_ptr(self) -> int:
-        return int(self.buffer.pointer)
-
-    def get_device(self) -> int:
-        return 0
-
-    def element_size(self) -> int:
-        return int(self.buffer.itemsize)
-
-    def numel(self) -> int:
-        return int(self.buffer.size)
-
-    def is_contiguous(self) -> bool:
-        return True
-
-    def stride(self) -> tuple[int, ...]:
-        return tuple(self.buffer.strides)
-
-
-class _DType(SimpleNamespace):
-    def __str__(self) -> str:
-        return f"torch.{self.name}"
-
-
-_FLOAT32 = _DType(name="float32")
-
-
-@pytest.fixture
-def torch_stream(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    handles = [0]
-    torch = SimpleNamespace(
-        cuda=SimpleNamespace(
-            current_stream=lambda ordinal: SimpleNamespace(cuda_stream=handles[-1])
-        )
-    )
-    monkeypatch.setitem(sys.modules, "torch", torch)
-    return handles
-
-
 def test_tensors_are_asked_by_their_methods(
-    fake: FakeDriver, device: Device, compiler: Compiler, slow: Slow, torch_stream: list[int]
+    fake: FakeDriver,
+    device: Device,
+    compiler: Compiler,
+    slow: Slow,
+    torch_stream: list[int],
+    tensor_type: Any,
 ) -> None:
+    kind, dtypes = tensor_type
     buffers = _arrays(device)
     _warm(lambda: vector_add[2](*buffers, 50), 3 * HOT)  # each library's arrays count by themselves
-    tensors = [_Tensor(buffer, _FLOAT32) for buffer in buffers]
+    tensors = [kind(buffer, dtypes["float32"]) for buffer in buffers]
     _warm(lambda: vector_add[2](*tensors, 50))
     before = slow.count
     vector_add[2](*tensors, 50)
@@ -604,7 +548,7 @@ def test_tensors_are_asked_by_their_methods(
     torch_stream.append(stream.handle)
     vector_add[2](*tensors, 50)
     assert (_last(fake).stream, slow.count) == (stream.handle, before)
-    half = _Tensor(device.buffer(64, "f16"), _DType(name="float16"))
+    half = kind(device.buffer(64, "f16"), dtypes["float16"])
     with pytest.raises(LaunchError):
         vector_add[2](half, *tensors[1:], 50)
     assert slow.count == before + 1
@@ -617,9 +561,11 @@ def test_tensors_with_the_exchange_protocol_are_read_by_c_functions(
     slow: Slow,
     torch_stream: list[int],
     exchange_type: Any,
+    tensor_type: Any,
 ) -> None:
-    kind, state = exchange_type(_Tensor)
-    tensors = [kind(buffer, _FLOAT32) for buffer in _arrays(device)]
+    base, dtypes = tensor_type
+    kind, state = exchange_type(base)
+    tensors = [kind(buffer, dtypes["float32"]) for buffer in _arrays(device)]
     _warm(lambda: vector_add[2](*tensors, 50))
     before = slow.count
     asked = state["asked"]

@@ -12,7 +12,8 @@ import pytest
 
 import teeny_triton as tl
 from teeny_cuda import Device, launcher
-from teeny_cuda.emit import Argument, Pattern, common_text, entry_text
+from teeny_cuda.emit import Pattern, common_text, entry_text
+from teeny_cuda.emit_arrays import Argument, Relied
 from teeny_cuda.emit_parts import FUNCTIONS, OBJECTS
 from teeny_cuda.provider import PROVIDER
 from teeny_cuda.testing import import_library
@@ -60,7 +61,13 @@ def test_the_code_is_kept_on_disk_and_a_damaged_file_is_made_again(
 def test_the_code_names_only_known_symbols() -> None:
     assert launcher.is_available()
     llvm = launcher._state["llvm"]
-    pattern = Pattern(2, 1, (Argument("dlpack", 0), Argument("number", 1, "f32")), 2, "exchange")
+    relied = Relied(
+        contiguous=True, alignment=64, separate=True, sized=True, strides=((1, 0),), itemsize=4
+    )
+    array = Argument("dlpack", 0, relied=relied)
+    tiles = Argument("map", 2, rank=2, itemsize=2, array=Argument("buffer", 2, aligned=True))
+    arguments = (array, Argument("number", 1, "f32"), tiles)
+    pattern = Pattern(3, 1, arguments, 7, "exchange", scratch=True)
     module = llvm.parse_assembly(entry_text(pattern, launcher.places()))
     module.verify()
     declared = {f.name for f in module.functions if f.is_declaration}

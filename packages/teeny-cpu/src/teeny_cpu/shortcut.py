@@ -255,6 +255,8 @@ def _argument(given: Any, metadata: Metadata) -> dict[str, int] | None:
     sixteen = given.aligned if given.kind == "array" else given.divisible
     for hint, yes, no in ((sixteen, DIVISIBLE, INDIVISIBLE), (given.one, ONE, NOT_ONE)):
         bits |= 0 if hint is None else yes if hint else no
+    if given.kind == "descriptor":
+        return None  # it stands for more arguments than one
     if given.kind == "array":
         return _array(given, metadata, bits)
     row = {"slot": given.at}
@@ -277,6 +279,9 @@ def _array(given: Any, metadata: Metadata, bits: int) -> dict[str, int] | None:
     value, at = given.value, given.at
     size = DTYPES[given.dtype].itemsize
     if type(value) is not np.ndarray or value.itemsize != size:
+        return None
+    relied = given.relied  # rows without gaps are asked of every array
+    if relied is not None and (relied.sized or relied.alignment > 1 or relied.strides is not None):
         return None
     flags = C_ORDER | ALIGNED
     if not metadata.written or metadata.params[at].name in metadata.written:

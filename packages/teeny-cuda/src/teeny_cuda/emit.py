@@ -9,14 +9,19 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
+from teeny_cuda.emit_arrays import Argument, Arrays, array_cells
+from teeny_cuda.emit_checks import WEIGHTS
 from teeny_cuda.emit_parts import (
     ALIVE,
+    ALLOCATE,
     ARGUMENT_WORDS,
     ARGUMENTS,
     CAPTURES,
     DISPATCH,
     ERROR,
+    FREE,
     GRID_OF,
+    MAP_WORDS,
     MISS,
     NAMES,
     OK,
@@ -24,6 +29,10 @@ from teeny_cuda.emit_parts import (
     PREPARED_GRID,
     PREPARED_GRID_Z,
     PREPARED_PARAMS,
+    PROFILE,
+    PROFILE_ALIGN,
+    SCRATCH,
+    SCRATCH_ALIGN,
     SITE_GRID,
     STREAM,
     STREAM_OF,
@@ -32,8 +41,11 @@ from teeny_cuda.emit_parts import (
 from teeny_cuda.emit_text import LAUNCH_CELLS, Text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from teeny_cuda.places import Places
 
+_ARRAYS = frozenset(("buffer", "dlpack", "tensor", "asked"))
 _INTEGER_BITS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64, "u8": 8, "u16": 16, "u32": 32, "u64": 64}
 _LARGEST_F32 = "0x47EFFFFFE0000000"
 _INFINITY = "0x7FF0000000000000"
@@ -62,27 +74,12 @@ def _double_bits(number: float) -> int:
     return int.from_bytes(struct.pack("<d", number), "little")
 
 
-class Argument(NamedTuple):
-    """How one argument of a call is checked, and which slot of the kernel takes it.
-
-    `form` is `buffer`, `dlpack`, `tensor`, `asked` (a Python function gives the address), `same`,
-    `sameint`, `bool`, `float`, `number`, or an integer dtype. `slot` is -1 for what only has to be
-    the same. `aligned`, `divisible` and `one` must hold or must not; None leaves it open.
-    """
-
-    form: str
-    slot: int = -1
-    dtype: str = ""
-    aligned: bool | None = None
-    divisible: bool | None = None
-    one: bool | None = None
-
-
 class Pattern(NamedTuple):
     """What calls that share a function have in common.
 
     `stream` is `fixed`, `exchange` (the C function of an array library) or `call` (a Python
-    callable). `extended` launches through `cuLaunchKernelEx`.
+    callable). `extended` launches through `cuLaunchKernelEx`; `scratch` takes memory for each
+    launch from the device's pool, in the order of its stream.
     """
 
     positional: int
@@ -91,6 +88,7 @@ class Pattern(NamedTuple):
     slots: int
     stream: str = "fixed"
     extended: bool = False
+    scratch: bool = False
 
 
 def entry_text(pattern: Pattern, places: Places) -> str:
@@ -137,15 +135,16 @@ def common_text(places: Places) -> str:
     )
     answer = prepared.report(number)
     prepared.say(f"ret ptr {answer}", "}")
-    return text.header() + "\n".join(text.lines + prepared.lines) + "\n" + _WEIGHTS
+    return text.header() + "\n".join(text.lines + prepared.lines) + "\n" + WEIGHTS
 
 
-class _Entry(Text):
+class _Entry(Arrays):
     """The function of one pattern: all checks, then the launch."""
 
     def __init__(self, pattern: Pattern, places: Places) -> None:
         super().__init__(places)
         self.pattern = pattern
+        self._scratch = ("", "", "")  # bytes of the kernel's own, of all, and the stream
 
     def module(self) -> str:
         pattern = self.pattern
@@ -161,23 +160,27 @@ class _Entry(Text):
             "%grid = alloca [3 x i32], align 4",
             "%tensor = alloca [48 x i8], align 8",
             "%stream.cell = alloca ptr, align 8",
+            *(["%scratch.cell = alloca ptr, align 8"] if pattern.scratch else []),
             *LAUNCH_CELLS,
+            *array_cells(pattern.arguments),
         )
         self.require(f"icmp ne i64 {self.word(ALIVE)}, 0")
         # While a graph is captured the slow path decides what belongs to it.
         self.require(f"icmp eq i64 {self.load(self.word(CAPTURES, 'ptr'), 0)}, 0")
         self.require(f"icmp eq i64 %nargs, {pattern.positional}")
         self.names()
-        taken = set()
+        taken: set[int] = set()
         for at, argument in enumerate(pattern.arguments):
             place = self.let(f"getelementptr ptr, ptr %args, i64 {at}")
             value = self.let(f"load ptr, ptr {place}, align 8")
             self.argument(at, argument, value)
-            taken.add(argument.slot)
-        self.grid()
+            taken |= argument.slots
         self.fill(taken)
+        self.declarations()
+        self.grid()
         stream = self.stream()
         sizes = [self.load("%grid", 4 * axis, "i32") for axis in range(3)]
+        self.measure_scratch(sizes, stream)
         status = self.launch(
             (sizes[0], sizes[1], sizes[2]),
             stream,
@@ -188,7 +191,7 @@ class _Entry(Text):
         good = self.let(f"icmp eq i32 {status}, 0")
         self.say(f"br i1 {good}, label %good, label %failed, !prof !1")
         self.label("good")
-        self.say(f"ret i32 {OK}")
+        self.leave(OK)
         self.label("failed")
         answer = self.report(status)
         raised = self.let(f"icmp eq ptr {answer}, null")
@@ -196,21 +199,19 @@ class _Entry(Text):
         self.label("miss.clear")
         self.say("call void @PyErr_Clear()", "br label %miss")
         self.label("miss")
-        self.say(f"ret i32 {MISS}")
+        self.leave(MISS)
         self.label("error")
-        self.say(f"ret i32 {ERROR}", "}")
-        grid_of = GRID_OF.replace("TYPE_OFFSET", str(self.places.type))
-        return self.header() + "\n".join(self.lines) + "\n" + grid_of + _WEIGHTS
+        self.leave(ERROR)
+        self.say("}")
+        functions = GRID_OF.replace("TYPE_OFFSET", str(self.places.type)) + self.array_functions()
+        return self.header() + "\n".join(self.lines) + "\n" + functions + WEIGHTS
 
-    def require(self, condition: str, otherwise: str = "miss") -> None:
-        """Go on if `condition` (an instruction that gives an i1) holds."""
-        go = self.fresh("go.")
-        self.say(f"br i1 {self.let(condition)}, label %{go}, label %{otherwise}, !prof !1")
-        self.label(go)
-
-    def require_type(self, value: str, wanted: str) -> None:
-        kind = self.load(value, self.places.type, "ptr")
-        self.require(f"icmp eq ptr {kind}, {wanted}")
+    def leave(self, status: int) -> None:
+        """Return; the arrays of descriptors were kept until here."""
+        for at in range(self.held):
+            kept = self.let(f"load ptr, ptr %held.{at}, align 8")
+            self.say(f"call void @Py_DecRef(ptr {kept})")  # null where it was not read yet
+        self.say(f"ret i32 {status}")
 
     def names(self) -> None:
         """The keyword names are the record's: the same tuple, or one with the same strings."""
@@ -237,24 +238,11 @@ class _Entry(Text):
         """Check one argument and put what the kernel takes of it into its slot."""
         base = ARGUMENTS + ARGUMENT_WORDS * at
         form = argument.form
-        if form == "buffer":
-            self.require_type(value, self.word(base, "ptr"))
-            kind = self.load(value, self.places.kind, "ptr")
-            self.require(f"icmp eq ptr {kind}, {self.word(base + 1, 'ptr')}")
-            # A buffer of a kind has an address: an int of 64 bits.
-            address = self.load(value, self.places.address, "ptr")
-            self.put(argument, self.let(f"call i64 @PyLong_AsUnsignedLongLongMask(ptr {address})"))
-        elif form == "dlpack":
-            self.exchange(base, argument, value)
-        elif form == "tensor":
-            self.tensor(base, argument, value)
-        elif form == "asked":
-            self.require_type(value, self.word(base, "ptr"))
-            answer = self.let(
-                f"call ptr @PyObject_CallOneArg(ptr {self.word(base + 1, 'ptr')}, ptr {value})"
-            )
-            self.require(f"icmp ne ptr {answer}, null", "miss.clear")
-            self.put(argument, self.integer_of(answer))  # None is no int: a miss
+        if form in _ARRAYS:
+            self.array(base, argument, value)
+        elif argument.array is not None:
+            extra = ARGUMENTS + ARGUMENT_WORDS * len(self.pattern.arguments)
+            self.descriptor(base, extra + MAP_WORDS * self.held, argument, value)
         elif form == "same":
             self.require(f"icmp eq ptr {value}, {self.word(base, 'ptr')}")
         elif form == "sameint":
@@ -275,47 +263,6 @@ class _Entry(Text):
             self.floating(argument, value)
         else:
             self.integer(argument, value)
-
-    def put(self, argument: Argument, value: str, kind: str = "i64") -> None:
-        if argument.aligned is not None:
-            rest = self.let(f"and i64 {value}, 15")
-            self.require(f"icmp {'eq' if argument.aligned else 'ne'} i64 {rest}, 0")
-        place = self.let(f"getelementptr i64, ptr %slots, i64 {argument.slot}")
-        self.say(f"store {kind} {value}, ptr {place}, align 8")
-
-    def attribute_kept(self, value: str, name: str) -> str:
-        """An attribute, not null; the reference is ours."""
-        found = self.let(f"call ptr @PyObject_GetAttr(ptr {value}, ptr {name})")
-        self.require(f"icmp ne ptr {found}, null", "miss.clear")
-        return found
-
-    def attribute(self, value: str, name: str) -> str:
-        """An attribute that its owner keeps alive: only its address is looked at."""
-        found = self.attribute_kept(value, name)
-        self.say(f"call void @Py_DecRef(ptr {found})")
-        return found
-
-    def integer_of(self, value: str) -> str:
-        """The bits of a Python int whose reference is ours; it is given back."""
-        number = self.let(f"call i64 @PyLong_AsUnsignedLongLongMask(ptr {value})")
-        self.say(f"call void @Py_DecRef(ptr {value})")
-        fine, look = self.fresh("fine."), self.fresh("look.")
-        self.say(f"br i1 {self.let(f'icmp ne i64 {number}, -1')}, label %{fine}, label %{look}")
-        self.label(look)
-        error = self.let("call ptr @PyErr_Occurred()")
-        self.say(
-            f"br i1 {self.let(f'icmp eq ptr {error}, null')}, label %{fine}, label %miss.clear"
-        )
-        self.label(fine)
-        return number
-
-    def python_int(self, value: str) -> str:
-        """The value of an exact Python int of 64 bits."""
-        self.require_type(value, "@py_int")
-        number = self.let(f"call i64 @PyLong_AsLongLongAndOverflow(ptr {value}, ptr %overflow)")
-        over = self.let("load i32, ptr %overflow, align 4")
-        self.require(f"icmp eq i32 {over}, 0")
-        return number
 
     def integer(self, argument: Argument, value: str) -> None:
         number = self.python_int(value)
@@ -407,37 +354,6 @@ class _Entry(Text):
         value = self.let(f"select i1 {infinite}, i64 {top}, i64 {finite}")
         return self.let(f"or i64 {value}, {sign}")
 
-    def exchange(self, base: int, argument: Argument, value: str) -> None:
-        """A tensor whose library fills a DLTensor: device at 8, dtype at 20, offset at 40."""
-        self.require_type(value, self.word(base, "ptr"))
-        status = self.let(f"call i32 {self.word(base + 1, 'ptr')}(ptr {value}, ptr %tensor)")
-        self.require(f"icmp eq i32 {status}, 0", "miss.clear")
-        self.require(f"icmp eq i64 {self.load('%tensor', 8)}, {self.word(PLACE)}")
-        dtype = self.let(f"trunc i64 {self.word(base + 2)} to i32")
-        self.require(f"icmp eq i32 {self.load('%tensor', 20, 'i32')}, {dtype}")
-        pointer = self.let(f"add i64 {self.load('%tensor', 0)}, {self.load('%tensor', 40)}")
-        self.put(argument, pointer)
-
-    def tensor(self, base: int, argument: Argument, value: str) -> None:
-        """A tensor that is asked by its methods, as torch's are."""
-        self.require_type(value, self.word(base, "ptr"))
-        dtype = self.attribute(value, "@name_dtype")
-        self.require(f"icmp eq ptr {dtype}, {self.word(base + 1, 'ptr')}")
-        ordinal = self.integer_of(self.method(value, "@name_get_device"))
-        self.require(f"icmp eq i64 {ordinal}, {self.word(base + 2)}")
-        self.put(argument, self.integer_of(self.method(value, "@name_data_ptr")))
-
-    def method(self, value: str, name: str) -> str:
-        place = self.let("getelementptr ptr, ptr %self, i64 1")
-        self.say(f"store ptr {value}, ptr {place}, align 8")
-        # The sign bit says that the word before the arguments may be used (vectorcall protocol).
-        count = -(2**63) + 1
-        found = self.let(
-            f"call ptr @PyObject_VectorcallMethod(ptr {name}, ptr {place}, i64 {count}, ptr null)"
-        )
-        self.require(f"icmp ne ptr {found}, null", "miss.clear")
-        return found
-
     def grid(self) -> None:
         """The grid of the call site, or of the object that was given."""
         fixed, given, ready = (self.fresh(f"{name}.") for name in ("fixed", "given", "sized"))
@@ -456,18 +372,21 @@ class _Entry(Text):
             f"[ i32 {MISS}, label %miss i32 {ERROR}, label %error i32 3, label %{empty} ]"
         )
         self.label(empty)
-        self.say(f"ret i32 {OK}")
+        self.leave(OK)
         self.label(ready)
 
     def fill(self, taken: set[int]) -> None:
         """What the call does not give, and the addresses of all slots."""
         values = ""
+        maps = {argument.slot: at for at, (_, argument) in enumerate(self.maps)}
         for slot in range(self.pattern.slots + 2):
             place = self.let(f"getelementptr i64, ptr %slots, i64 {slot}")
             if slot not in taken:
                 values = values or self.word(VALUES, "ptr")
                 self.say(f"store i64 {self.load(values, 8 * slot)}, ptr {place}, align 8")
             entry = self.let(f"getelementptr ptr, ptr %table, i64 {slot}")
+            at = maps.get(slot, -1)
+            place = place if at < 0 else self.map_at(at)
             self.say(f"store ptr {place}, ptr {entry}, align 8")
 
     def stream(self) -> str:
@@ -485,5 +404,51 @@ class _Entry(Text):
         self.require(f"icmp ne ptr {answer}, null", "miss.clear")
         return self.let(f"inttoptr i64 {self.integer_of(answer)} to ptr")
 
+    # --- what a launch needs beside its arguments -------------------------------------------------
+    @property
+    def has_preparation(self) -> bool:  # type: ignore[override]
+        """Whether there are maps to encode, or scratch memory."""
+        return bool(self.maps) or self.pattern.scratch
 
-_WEIGHTS = '!1 = !{!"branch_weights", i32 10000, i32 1}\n'
+    def measure_scratch(self, sizes: Sequence[str], stream: str) -> None:
+        """How many bytes the launch takes; grids that would take more than there can be miss."""
+        if not self.pattern.scratch:
+            return
+        x, y, z = (self.let(f"zext i32 {size} to i64") for size in sizes)
+        blocks = self.let(f"mul i64 {self.let(f'mul i64 {x}, {y}')}, {z}")
+        self.require(f"icmp ult i64 {blocks}, {2**32}")
+        own = self.let(f"mul i64 {blocks}, {self.word(SCRATCH)}")
+        profile = self.let(f"mul i64 {blocks}, {self.word(PROFILE)}")
+        room = self.let(f"add i64 {self.word(SCRATCH_ALIGN)}, {self.word(PROFILE_ALIGN)}")
+        both = self.let(f"add i64 {own}, {profile}")
+        self._scratch = (own, self.let(f"add i64 {both}, {room}"), stream)
+
+    def prepare(self, refused: str) -> None:
+        """Encode the maps and take the scratch memory."""
+        self.encode(refused)
+        if not self.pattern.scratch:
+            return
+        own, nbytes, stream = self._scratch
+        status = self.let(
+            f"call i32 {self.word(ALLOCATE, 'ptr')}(ptr %scratch.cell, i64 {nbytes}, ptr {stream})"
+        )
+        self.require(f"icmp eq i32 {status}, 0", refused)
+        start = self.load("%scratch.cell", 0)
+        slots, end = self.pattern.slots, start
+        for at, (size, align) in enumerate(((SCRATCH, SCRATCH_ALIGN), (PROFILE, PROFILE_ALIGN))):
+            # Up to a multiple of a power of two; null where nothing is needed.
+            mask = self.let(f"sub i64 {self.word(align)}, 1")
+            over = self.let(f"add i64 {end}, {mask}")
+            place = self.let(f"and i64 {over}, {self.let(f'xor i64 {mask}, -1')}")
+            needed = self.let(f"icmp ne i64 {self.word(size)}, 0")
+            self.fill_slot(slots + at, self.let(f"select i1 {needed}, i64 {place}, i64 0"))
+            end = self.let(f"add i64 {place}, {own}")
+
+    def clean(self, status: str) -> str:
+        """Give the scratch memory back, behind the launch in its stream."""
+        if not self.pattern.scratch:
+            return status
+        start = self.load("%scratch.cell", 0, "ptr")
+        freed = self.let(f"call i32 {self.word(FREE, 'ptr')}(ptr {start}, ptr {self._scratch[2]})")
+        fine = self.let(f"icmp eq i32 {status}, 0")
+        return self.let(f"select i1 {fine}, i32 {freed}, i32 {status}")

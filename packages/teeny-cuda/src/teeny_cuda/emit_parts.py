@@ -12,7 +12,16 @@ LAUNCH, LAUNCH_EX, CURRENT, PUSH, POP = range(17, 22)
 # Where the number of open captures stands and launches are noted; the record's number there, and
 # how many of its arguments are noted (read for prepared launches only).
 CTAS, CAPTURES, NOTES, SERIAL, NOTED = range(22, 27)
-ARGUMENTS, ARGUMENT_WORDS = 27, 3
+# Scratch memory: bytes of a program's blocks and their alignment, for the kernel and for profiling.
+ALLOCATE, FREE, SCRATCH, SCRATCH_ALIGN, PROFILE, PROFILE_ALIGN = range(27, 33)
+ENCODE = 33
+ARGUMENTS, ARGUMENT_WORDS = 34, 3
+# Words of a descriptor, behind those of all arguments: what its array is (as an argument's words),
+# how it is padded, the sides of its tile, and what the driver encodes it with.
+MAP_ARRAY, MAP_PADDING, MAP_BLOCK, MAP_BOX, MAP_STEPS, MAP_KIND, MAP_SWIZZLE = 0, 3, 4, 5, 6, 7, 8
+MAP_PROMOTION, MAP_FILL, MAP_WORDS = 9, 10, 11
+MAP_BYTES = 128
+MOST_AXES = 8  # of a buffer that is looked at
 # Words of a context's notes: how many launches there were, then the latest ones in rows that are
 # used in turn. A row: number of the launch, of its record, x and y of the grid, z, and arguments.
 NOTES_ROWS, ROW_BITS = 64, 7  # a row has 2**7 bytes
@@ -29,6 +38,7 @@ PREPARED_WORDS = ARGUMENTS + 3
 CONFIG_BYTES = 56  # sizeof(CUlaunchConfig)
 
 OK, MISS, ERROR = 0, 1, 2
+REFUSED = -2  # no result of the driver: what had to come before the launch could not be had
 
 # Functions of Python's stable ABI and of `cpython/` headers that never changed their signatures.
 FUNCTIONS = {
@@ -42,6 +52,8 @@ FUNCTIONS = {
     "PyLong_AsDouble": "double (ptr)",
     "PyLong_AsLongLongAndOverflow": "i64 (ptr, ptr)",
     "PyLong_AsUnsignedLongLongMask": "i64 (ptr)",
+    "PyList_GetItem": "ptr (ptr, i64)",
+    "PyList_Size": "i64 (ptr)",
     "PyLong_FromLong": "ptr (i64)",
     "PyObject_CallNoArgs": "ptr (ptr)",
     "PyObject_CallOneArg": "ptr (ptr, ptr)",
@@ -55,8 +67,9 @@ FUNCTIONS = {
 }
 # Python objects that the code names; record.py gives their addresses.
 OBJECTS = (
-    "py_none", "py_true", "py_false", "py_int", "py_float", "py_tuple",
+    "py_none", "py_true", "py_false", "py_int", "py_float", "py_tuple", "py_list",
     "name_dtype", "name_get_device", "name_data_ptr",
+    "name_base", "name_shape", "name_strides", "name_block_shape", "name_padding",
 )  # fmt: skip
 
 # A grid as an int, a tuple of ints, or whatever the record's Python function makes three ints of.

@@ -23,6 +23,7 @@ from teeny_cuda.emit_parts import (
     OBJECTS,
     POP,
     PUSH,
+    REFUSED,
     ROW_ARGUMENTS,
     ROW_BITS,
     ROW_GRID,
@@ -94,6 +95,17 @@ class Text:
         self.say(f"call void @Py_DecRef(ptr {boxed})")
         return answer
 
+    # What a launch needs that can be had only with the context current: `prepare` goes to `refused`
+    # where it cannot, `clean` follows the launch and gives its result.
+    has_preparation = False
+
+    def prepare(self, refused: str) -> None:
+        """Before the launch."""
+
+    def clean(self, status: str) -> str:
+        """After the launch."""
+        return status
+
     def launch(
         self,
         grid: tuple[str, str, str],
@@ -105,7 +117,8 @@ class Text:
     ) -> str:
         """Launch without the GIL, with the record's context current; the driver's result.
 
-        `params` is a table of addresses, of `slots` arguments. None asks the record.
+        `params` is a table of addresses, of `slots` arguments. None asks the record. Without what
+        has to be prepared it goes to `miss`.
         """
         x, y, z = grid
         wanted = self.word(CONTEXT, "ptr")
@@ -115,8 +128,9 @@ class Text:
         current = self.let(f"load ptr, ptr {cell}, align 8")
         is_current = self.let(f"icmp eq ptr {current}, {wanted}")
         quiet = self.let(f"icmp eq i32 {first}, 0")
-        push, ready, pop, done, stop = (
-            self.fresh(f"{name}.") for name in ("push", "ready", "pop", "done", "stop")
+        push, ready, pop, done, stop, refused, called, sent = (
+            self.fresh(f"{name}.")
+            for name in ("push", "ready", "pop", "done", "stop", "refused", "called", "sent")
         )
         checked, asked = self.fresh("checked."), self.fresh("asked.")
         self.say(f"br i1 {quiet}, label %{checked}, label %{asked}")
@@ -128,7 +142,16 @@ class Text:
         pushed = self.let(f"call i32 {self.word(PUSH, 'ptr')}(ptr {wanted})")
         self.say(f"br i1 {self.let(f'icmp eq i32 {pushed}, 0')}, label %{ready}, label %{stop}")
         self.label(ready)
-        status = self._driver_call(x, y, z, stream, params, extended)
+        self.prepare(refused)
+        status = self.clean(self._driver_call(x, y, z, stream, params, extended))
+        if self.has_preparation:
+            self.say(f"br label %{sent}")
+            self.label(sent)
+            self.say(f"br label %{called}")
+            self.label(refused)
+            self.say(f"br label %{called}")
+            self.label(called)
+            status = self.let(f"phi i32 [ {status}, %{sent} ], [ {REFUSED}, %{refused} ]")
         self.say(f"br i1 {is_current}, label %{done}, label %{pop}, !prof !1")
         self.label(pop)
         self.let(f"call i32 {self.word(POP, 'ptr')}(ptr {cell})")
@@ -140,6 +163,11 @@ class Text:
             f"phi i32 [ {first}, %{asked} ], [ {pushed}, %{push} ], [ {status}, %{done} ]"
         )
         self.say(f"call void @PyEval_RestoreThread(ptr {state})")
+        if self.has_preparation:
+            go = self.fresh("go.")
+            had = self.let(f"icmp ne i32 {result}, {REFUSED}")
+            self.say(f"br i1 {had}, label %{go}, label %miss, !prof !1")
+            self.label(go)
         self.before_good = self.note(grid, params, slots) or stop
         return result
 

@@ -15,8 +15,14 @@ _POINTER, _UNSIGNED = ctypes.c_void_p, ctypes.c_uint
 _LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int, _POINTER, *[_UNSIGNED] * 7, _POINTER, _POINTER, _POINTER)
 _LAUNCH_EX = ctypes.CFUNCTYPE(ctypes.c_int, _POINTER, _POINTER, _POINTER, _POINTER)
 _ONE = ctypes.CFUNCTYPE(ctypes.c_int, _POINTER)
+_ALLOCATE = ctypes.CFUNCTYPE(ctypes.c_int, _POINTER, ctypes.c_size_t, _POINTER)
+_TWO = ctypes.CFUNCTYPE(ctypes.c_int, _POINTER, _POINTER)
+_ENCODE = ctypes.CFUNCTYPE(
+    ctypes.c_int, _POINTER, ctypes.c_int, _UNSIGNED, *[_POINTER] * 5, *[ctypes.c_int] * 4
+)
 # Where the driver's header has what: CUlaunchConfig, and CUlaunchAttribute of 72 bytes.
 _STREAM_AT, _ATTRIBUTES_AT, _COUNT_AT, _ATTRIBUTE_BYTES = 32, 40, 48, 72
+_MAP_ALIGNMENT = 64
 _MEMBERS = {
     2: "cooperative",
     5: "clusterSchedulingPolicyPreference",
@@ -67,13 +73,45 @@ class FakeNative:
         def push(context: int) -> int:
             return status(driver.cuCtxPushCurrent, context)
 
+        def allocate(out: int, nbytes: int, stream: int) -> int:
+            number, *values = driver.cuMemAllocAsync(nbytes, stream or 0)
+            _POINTER.from_address(out).value = values[0] if values else None
+            return int(number)
+
+        def free(pointer: int, stream: int) -> int:
+            return status(driver.cuMemFreeAsync, pointer or 0, stream or 0)
+
         return {
+            b"cuMemAllocAsync": _ALLOCATE(allocate),
+            b"cuMemFreeAsync": _TWO(free),
+            b"cuTensorMapEncodeTiled": _ENCODE(self._encode),
             b"cuLaunchKernel": _LAUNCH(launch),
             b"cuLaunchKernelEx": _LAUNCH_EX(launch_ex),
             b"cuCtxGetCurrent": _ONE(get_current),
             b"cuCtxPushCurrent": _ONE(push),
             b"cuCtxPopCurrent": _ONE(pop),
         }.get(name)
+
+    def _encode(
+        self, out: int, kind: int, rank: int, pointer: int, sides: int, strides: int, box: int,
+        steps: int, *options: int,
+    ) -> int:  # fmt: skip
+        """A tensor map, whose memory has to be aligned."""
+        driver: Any = self
+        if out % _MAP_ALIGNMENT:
+            return int(CUresult.CUDA_ERROR_INVALID_VALUE)
+        wide, narrow = ctypes.c_uint64, ctypes.c_uint32
+        lists = (
+            list((kind_of * count).from_address(at))
+            for kind_of, count, at in (
+                (wide, rank, sides), (wide, rank - 1, strides), (narrow, rank, box),
+                (narrow, rank, steps),
+            )
+        )  # fmt: skip
+        number, *values = driver.cuTensorMapEncodeTiled(kind, rank, pointer or 0, *lists, *options)
+        if values:
+            (wide * 16).from_address(out)[:] = values[0].opaque
+        return int(number)
 
     def _read_config(self, address: int) -> Any:
         """A CUlaunchConfig in memory as the object that cuda-python has for it."""

@@ -70,4 +70,5 @@ class FakeTensorMaps:
         ):
             return (CUresult.CUDA_ERROR_INVALID_VALUE,)
         words = [pointer, rank, int(kind), *sizes, *strides, *box, int(swizzle), int(promotion)]
+        words.append(int(fill))
         return ok(SimpleNamespace(opaque=(words + [0] * 16)[:16]))

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from teeny_cuda.places import Places
 
 _DIGEST_BYTES = 32
-_ATTRIBUTES = ("dtype", "get_device", "data_ptr")
+_ATTRIBUTES = (
+    "dtype", "get_device", "data_ptr", "base", "shape", "strides", "block_shape", "padding",
+)  # fmt: skip
 
 _lock = threading.Lock()
 _loaded: dict[str, tuple[Any, ...]] = {}
@@ -91,7 +93,7 @@ def _symbols() -> dict[str, int]:
             for name in FUNCTIONS
         }
         attributes = [sys.intern(name) for name in _ATTRIBUTES]
-        objects = [None, True, False, int, float, tuple, *attributes]
+        objects = [None, True, False, int, float, tuple, list, *attributes]
         known.update((name, id(value)) for name, value in zip(OBJECTS, objects, strict=True))
         _state["symbols"], _state["kept"] = known, objects
     return known

@@ -125,7 +125,10 @@ class MemoryPool:
 
     @property
     def keep_bytes(self) -> int:
-        """So many free bytes stay in the pool when the GPU is synchronized; 0 at first."""
+        """So many free bytes stay in the pool when the GPU is synchronized; 0 at first.
+
+        16 MiB, unless it is more, once a kernel that needs scratch memory is launched often.
+        """
         return self._read("RELEASE_THRESHOLD")
 
     @keep_bytes.setter

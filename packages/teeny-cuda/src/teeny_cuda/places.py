@@ -27,6 +27,7 @@ class Places(NamedTuple):
     memory: int
     kind: int
     address: int
+    layout: int
 
 
 class Handle(ctypes.Structure):
@@ -42,8 +43,8 @@ def find_places() -> Places | None:
     three = (sample, None, sample)
     words = (ctypes.c_uint64 * 2)(7, 8)
     handle = Handle.from_address(ctypes.addressof(words))
-    kind, address = _slot("_launch_kind"), _slot("_address")
-    found = Places(head - _WORD, head, tuple.__basicsize__, head, kind, address)
+    kind, address, layout = map(_slot, ("_launch_kind", "_address", "_layout"))
+    found = Places(head - _WORD, head, tuple.__basicsize__, head, kind, address, layout)
     holds = (
         _word(sample, found.type) == id(float)
         and _word(three, found.length) == len(three)
@@ -52,6 +53,7 @@ def find_places() -> Places | None:
         and _word(handle, found.memory) == ctypes.addressof(words)
         and kind > 0
         and address > 0
+        and layout > 0
     )
     return found if holds else None
 

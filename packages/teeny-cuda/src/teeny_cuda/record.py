@@ -24,6 +24,12 @@ _DRIVER_FUNCTIONS = (
     (parts.PUSH, b"cuCtxPushCurrent"),
     (parts.POP, b"cuCtxPopCurrent"),
 )
+# What only some launches need; older drivers lack some of them.
+_MORE_FUNCTIONS = (
+    (parts.ALLOCATE, b"cuMemAllocAsync"),
+    (parts.FREE, b"cuMemFreeAsync"),
+    (parts.ENCODE, b"cuTensorMapEncodeTiled"),
+)
 _FASTCALL, _KEYWORDS, _NOARGS = 0x80, 0x02, 0x04
 
 
@@ -87,18 +93,19 @@ class Record:
 
 
 def driver_addresses(context: Context) -> dict[int, int] | None:
-    """The driver's functions for a record's words; None when the driver does not give them."""
+    """The driver's functions for a record's words; None when the driver does not give them.
+
+    Those that only some launches need are 0 where it lacks them.
+    """
     driver = context.driver
+    if getattr(driver.api, "cuGetProcAddress", None) is None:
+        return None
     found: dict[int, int] = {}
-    for word, name in _DRIVER_FUNCTIONS:
-        if getattr(driver.api, "cuGetProcAddress", None) is None:
-            return None
+    for word, name in (*_DRIVER_FUNCTIONS, *_MORE_FUNCTIONS):
         number, answer = driver.attempt("cuGetProcAddress", name, 12000, 0)
         address = answer[0] if isinstance(answer, tuple) else answer
-        if number or not address:
-            return None
-        found[word] = int(address)
-    return found
+        found[word] = 0 if number else int(address or 0)
+    return found if all(found[word] for word, _ in _DRIVER_FUNCTIONS) else None
 
 
 def describe_launch(
@@ -114,6 +121,10 @@ def describe_launch(
     record.put(parts.SHARED, metadata.shared_bytes)
     record.put(parts.CONFIG, config)
     record.put(parts.CTAS, metadata.num_ctas)
+    record.put(parts.SCRATCH, metadata.global_scratch_bytes * metadata.num_ctas)
+    record.put(parts.SCRATCH_ALIGN, max(1, metadata.global_scratch_align))
+    record.put(parts.PROFILE, metadata.profile_scratch_bytes * metadata.num_ctas)
+    record.put(parts.PROFILE_ALIGN, max(1, metadata.profile_scratch_align))
     record.put(parts.CAPTURES, context.open_captures.address)
     record.put(parts.NOTES, context.suspects.address)
     record.put(parts.SERIAL, context.suspects.follow(record, metadata))

@@ -5,45 +5,31 @@ A call that fits none of the entries goes to the slow path, which checks, compil
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from collections import deque
-from functools import cache, partial
 from types import CellType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from teeny_cuda import emit_parts as parts
 from teeny_cuda import launcher
-from teeny_cuda.asked import address_of
-from teeny_cuda.buffer import Buffer
 from teeny_cuda.config import Options, config_bytes
-from teeny_cuda.dtypes import DTYPES
-from teeny_cuda.emit import Argument, Pattern, common_text, entry_text
+from teeny_cuda.emit import Pattern, common_text, entry_text
+from teeny_cuda.emit_arrays import Argument
 from teeny_cuda.graph import CaptureStream
 from teeny_cuda.module import Program
+from teeny_cuda.readers import describe_tiles, read_array
 from teeny_cuda.record import Record, builtin, describe_launch, driver_addresses
-from teeny_cuda.stream import Stream, current_torch_stream, stream_handle
+from teeny_cuda.stream import Stream, stream_handle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from teeny_cuda.device import Device
+    from teeny_cuda.readers import Source
 
 _ENTRIES = 8
 _SMALL_GRID = 3
-_EXCHANGE = "__dlpack_c_exchange_api__"
-_CUDA = 2
-
-
-class Source(NamedTuple):
-    """Who tells the current stream: a C function (`exchange`) or a Python one (`call`).
-
-    `must_wait`: work in another stream has to be ordered after it.
-    """
-
-    kind: str
-    tell: Any
-    must_wait: bool = False
+_KEPT = 16 << 20  # bytes that stay in the pool where launches take scratch memory from it
 
 
 class Shortcut:
@@ -147,28 +133,31 @@ def _is_missing(value: Any) -> bool:
 def _entry(call: Any, program: Program) -> Record | None:
     """The record of a call with its code, or None."""
     metadata, device = program.artifact.metadata, program.device
-    if metadata.global_scratch_bytes or metadata.profile_scratch_bytes:
-        return None  # memory of its own for every launch
     if metadata.launch_pdl or metadata.launch_cooperative_grid:
         return None
     addresses = driver_addresses(device.context)
-    if addresses is None:
+    scratch = bool(metadata.global_scratch_bytes or metadata.profile_scratch_bytes)
+    if addresses is None or (scratch and not _has_pool(device, addresses)):
         return None
     slots = len(metadata.params)
-    record = Record(parts.ARGUMENTS + parts.ARGUMENT_WORDS * len(call.arguments))
+    described = [given for given in call.arguments if given.kind == "descriptor"]
+    extra = parts.ARGUMENTS + parts.ARGUMENT_WORDS * len(call.arguments)
+    record = Record(extra + parts.MAP_WORDS * len(described))
     arguments: list[Argument] = []
     sources: list[Source] = []
     for at, given in enumerate(call.arguments):
         base = parts.ARGUMENTS + parts.ARGUMENT_WORDS * at
-        argument = _argument(device, record, base, given, sources)
+        argument = None
+        if given.kind != "descriptor":
+            argument = _argument(device, record, base, given, sources)
+        elif addresses[parts.ENCODE]:
+            argument = describe_tiles(program, record, base, extra, given, sources)
+            extra += parts.MAP_WORDS
         if argument is None:
             return None
         arguments.append(argument)
-    if {argument.slot for argument in arguments} - {-1} != {
-        given.at for given in call.arguments if given.at >= 0
-    }:
-        return None
-    if not _put_values(record, call, program):
+    taken = {slot for argument in arguments for slot in argument.slots}
+    if not _put_values(record, call, program, taken):
         return None
     kind = _put_stream(device, record, call.stream, sources)
     if kind is None:
@@ -184,11 +173,29 @@ def _entry(call: Any, program: Program) -> Record | None:
     names = tuple(sys.intern(name) for name in call.names)
     record.name(parts.NAMES, names)
     pattern = Pattern(
-        call.positional, len(names), tuple(arguments), slots, kind, extended=bool(config)
+        call.positional,
+        len(names),
+        tuple(arguments),
+        slots,
+        kind,
+        extended=bool(config),
+        scratch=scratch,
     )
     text = entry_text(pattern, launcher.places())
     record.put(parts.CODE, launcher.code_of(text, ("entry",))[0])
     return record
+
+
+def _has_pool(device: Device, addresses: dict[int, int]) -> bool:
+    """Whether launches can take scratch memory from the pool, which then keeps some."""
+    if not addresses[parts.ALLOCATE] or not addresses[parts.FREE]:
+        return False
+    if not device.properties["memory_pools_supported"]:
+        return False
+    pool = device.pool
+    # Or the GPU would be asked for it anew after each wait for its work.
+    pool.keep_bytes = max(pool.keep_bytes, _KEPT)
+    return True
 
 
 def _argument(
@@ -206,7 +213,7 @@ def _argument(
             return Argument("sameint")
         return Argument("same")
     if given.kind == "array":
-        return _array(device, record, base, given, sources)
+        return read_array(device, record, base, given, sources)
     if given.kind == "int":
         return Argument(
             given.dtype,
@@ -218,87 +225,12 @@ def _argument(
     return Argument(given.kind, given.at, given.dtype)
 
 
-def _array(
-    device: Device, record: Record, base: int, given: Any, sources: list[Source]
-) -> Argument | None:
-    value, kind = given.value, type(given.value)
-    record.name(base, kind)
-    if kind is Buffer:
-        if value.device != device or value.dtype != given.dtype:
-            return None
-        record.name(base + 1, value._launch_kind)  # noqa: SLF001 - the pair of emit.py's `buffer`
-        return Argument("buffer", given.at, aligned=given.aligned)
-    if getattr(value, "is_cuda", False) is not True:
-        asked = address_of(value, device.ordinal)
-        if asked is None:
-            return None
-        read, stream_of = asked
-        record.name(base + 1, read)
-        if stream_of is not None:
-            # A stream that is given would have to wait for the library's own.
-            sources.append(Source("call", stream_of, must_wait=True))
-        return Argument("asked", given.at, aligned=given.aligned)
-    exchange = exchange_of(kind)
-    if exchange is not None:
-        fill, tell = exchange
-        dtype = DTYPES[given.dtype]
-        record.put(base + 1, fill)
-        record.put(base + 2, dtype.dlpack | 8 * dtype.itemsize << 8 | 1 << 16)
-        record.put(parts.PLACE, _CUDA | device.ordinal << 32)
-        sources.append(Source("exchange", tell))
-        return Argument("dlpack", given.at, aligned=given.aligned)
-    if not hasattr(value, "get_device"):
-        return None
-    record.name(base + 1, value.dtype)
-    record.put(base + 2, device.ordinal)
-    sources.append(Source("call", _torch_stream(device.ordinal)))
-    return Argument("tensor", given.at, aligned=given.aligned)
-
-
-@cache
-def _torch_stream(ordinal: int) -> Callable[[], int]:
-    return partial(current_torch_stream, ordinal)
-
-
-class _ExchangeAPI(ctypes.Structure):
-    """DLPackExchangeAPI of dlpack.h 1.3: what an array library offers to C."""
-
-    _fields_ = (
-        ("major", ctypes.c_uint32),
-        ("minor", ctypes.c_uint32),
-        ("previous", ctypes.c_void_p),
-        ("allocate", ctypes.c_void_p),
-        ("managed_from_object", ctypes.c_void_p),
-        ("managed_to_object", ctypes.c_void_p),
-        ("tensor_from_object", ctypes.c_void_p),
-        ("current_stream", ctypes.c_void_p),
-    )
-
-
-def exchange_of(kind: type) -> tuple[int, int] | None:
-    """The C functions of an array type: fill a DLTensor from an object, and tell the stream."""
-    capsule = getattr(kind, _EXCHANGE, None)
-    if capsule is None:
-        return None
-    pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-        ("PyCapsule_GetPointer", ctypes.pythonapi)
-    )
-    try:
-        api = _ExchangeAPI.from_address(pointer_of(capsule, b"dlpack_exchange_api"))
-    except (ValueError, TypeError):
-        return None
-    if api.major != 1 or not api.tensor_from_object or not api.current_stream:
-        return None
-    return api.tensor_from_object, api.current_stream
-
-
-def _put_values(record: Record, call: Any, program: Program) -> bool:
-    """The run-time arguments that the call leaves to their defaults."""
+def _put_values(record: Record, call: Any, program: Program, taken: set[int]) -> bool:
+    """The arguments that the call leaves to their defaults, or that stay as they are."""
     params = program.artifact.metadata.params
-    given = {argument.at for argument in call.arguments}
     values = Record(len(params) + 2)
     for at, param in enumerate(params):
-        if at in given:
+        if at in taken:
             continue
         value = call.values[at]
         if param.kind == "pointer":

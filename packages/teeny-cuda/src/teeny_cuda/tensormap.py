@@ -6,7 +6,7 @@ checked here so that a broken one is named.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from teeny_cuda.codes import E1085
 from teeny_cuda.dtypes import DType, require_dtype
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 BYTES = 128
 ALIGNMENT = 64
+PROMOTION = 128  # what arguments of kernels are encoded with
 _MAX_BOX = 256
 _MAX_RANK = 5
 _MAX_STRIDE = 1 << 40
@@ -56,7 +57,7 @@ class TensorMap:
         box: Sequence[int],
         *,
         swizzle: int = 0,
-        promotion: int = 128,
+        promotion: int = PROMOTION,
         element_strides: Sequence[int] | None = None,
         nan_fill: bool = False,
         shape: Sequence[int] | None = None,
@@ -125,6 +126,27 @@ def _check(dtype: DType, pointer: int, wanted: TensorMap, steps: tuple[int, ...]
         raise _refused(f"the last axis of the box has {inner} bytes, more than the swizzle's span")
 
 
+class Coding(NamedTuple):
+    """What the driver encodes a map with besides array and box: members of its enumerations."""
+
+    dtype: Any
+    swizzle: Any
+    promotion: Any
+    fill: Any
+
+
+def coding_of(api: Any, dtype: str, swizzle: int, promotion: int, *, nan_fill: bool) -> Coding:
+    """The driver's members for these options."""
+    fill = "NAN_REQUEST_ZERO_FMA" if nan_fill else "NONE"
+    swizzles, promotions = api.CUtensorMapSwizzle, api.CUtensorMapL2promotion
+    return Coding(
+        getattr(api.CUtensorMapDataType, _PREFIX + _DTYPES[dtype]),
+        getattr(swizzles, f"CU_TENSOR_MAP_SWIZZLE_{_SWIZZLES[swizzle]}"),
+        getattr(promotions, f"CU_TENSOR_MAP_L2_PROMOTION_{_PROMOTIONS[promotion]}"),
+        getattr(api.CUtensorMapFloatOOBfill, f"CU_TENSOR_MAP_FLOAT_OOB_FILL_{fill}"),
+    )
+
+
 def _encode(
     device: Device,
     dtype: DType,
@@ -135,14 +157,13 @@ def _encode(
     *,
     nan_fill: bool,
 ) -> Any:
-    driver = device.context.driver
-    api = driver.api
+    api = device.context.driver.api
     wide = getattr(api, "cuuint64_t", int)
     narrow = getattr(api, "cuuint32_t", int)
-    fill = "NAN_REQUEST_ZERO_FMA" if nan_fill else "NONE"
+    coding = coding_of(api, dtype.name, wanted.swizzle, promotion, nan_fill=nan_fill)
     made = device.context.call(
         "cuTensorMapEncodeTiled",
-        getattr(api.CUtensorMapDataType, _PREFIX + _DTYPES[dtype.name]),
+        coding.dtype,
         len(wanted.shape),
         pointer,
         # The driver counts axes from the innermost one.
@@ -151,9 +172,9 @@ def _encode(
         [narrow(size) for size in reversed(wanted.box)],
         [narrow(step) for step in reversed(steps)],
         api.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
-        getattr(api.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{_SWIZZLES[wanted.swizzle]}"),
-        getattr(api.CUtensorMapL2promotion, f"CU_TENSOR_MAP_L2_PROMOTION_{_PROMOTIONS[promotion]}"),
-        getattr(api.CUtensorMapFloatOOBfill, f"CU_TENSOR_MAP_FLOAT_OOB_FILL_{fill}"),
+        coding.swizzle,
+        coding.promotion,
+        coding.fill,
     )
     return b"".join(int(word).to_bytes(8, "little") for word in made.opaque)
 

@@ -88,3 +88,21 @@ def expanded(params: Sequence[Param], names: Sequence[str], values: Sequence[Any
             found += [value.base, value.padding == "nan"]
         found += [*map(int, value.shape), *map(int, value.strides)]
     return found
+
+
+def places_of(params: Sequence[Param], values: Sequence[Any]) -> tuple[list[int], list[Any]]:
+    """Where the parameters of each run-time argument begin, and the arguments of the program.
+
+    `params` are the program's; empty where nothing is known of them, and then nothing is expanded.
+    """
+    firsts: list[int] = []
+    found: list[Any] = []
+    for value in values:
+        firsts.append(len(found))
+        kind: type[Any] = type(value)  # pyright: ignore[reportUnknownVariableType]
+        if params and is_descriptor_class(kind):
+            name = params[len(found)].name
+            found += expanded(params, (name,), (value,))
+        else:
+            found.append(value)
+    return firsts, found

@@ -11,10 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from weakref import ref
 
+from teeny_macros.descriptor import places_of
 from teeny_macros.diagnostics import TeenyError
 from teeny_macros.options import LaunchOptions
 from teeny_macros.resolve import FLOATS, INTEGERS, python_dtype
-from teeny_macros.signature import POINTER
+from teeny_macros.signature import DESCRIPTOR, POINTER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,13 +31,30 @@ _GRIDS = 1024
 _OPTION_NAMES = frozenset(LaunchOptions._fields)
 
 
+class Reliance(NamedTuple):
+    """What a kernel declares of one array, to be checked in every launch.
+
+    Arrays without elements are exempt. `alignment` is in bytes. `sized`: it shares no memory with
+    any array whose `separate` is set, or with any `sized` one if its own is. `strides` has for each
+    axis a place among the program's arguments, or -1, and then the number itself.
+    """
+
+    contiguous: bool = False
+    alignment: int = 1
+    separate: bool = False
+    sized: bool = False
+    strides: tuple[tuple[int, int], ...] | None = None
+
+
 class HotArgument(NamedTuple):
     """One argument of a call, in the call's order, and what must be checked of it again.
 
-    `kind` is `array`, `int`, `float`, `number` (a float or int for a float parameter), `bool`, or
-    `same`: the value must be the same object, or an equal int. `at` is its place among the run-time
-    arguments, -1 when it is compiled in. `dtype` is the parameter's. With `wide` an int must not
-    fit i32. `aligned`, `divisible` and `one` must hold or must not; None leaves it open.
+    `kind` is `array`, `descriptor`, `int`, `float`, `number` (a float or int for a float
+    parameter), `bool`, or `same`: the value must be the same object, or an equal int. `at` is its
+    place among the program's arguments, of a descriptor the first of its places; -1 when it is
+    compiled in. `dtype` is the parameter's. With `wide` an int must not fit i32. `aligned`,
+    `divisible` and `one` must hold or must not; None leaves it open. `relied` is what the kernel
+    declares of an array.
     """
 
     kind: str
@@ -47,12 +65,13 @@ class HotArgument(NamedTuple):
     aligned: bool | None = None
     divisible: bool | None = None
     one: bool | None = None
+    relied: Reliance | None = None
 
 
 class HotCall(NamedTuple):
     """A call that recurs: its shape, its arguments, and the program it led to.
 
-    `names` are the keywords in the call's order, `values` all run-time arguments in the kernel's
+    `names` are the keywords in the call's order, `values` all arguments of the program in its
     order, `grid_of` makes three sizes of whatever was given as the grid.
     """
 
@@ -81,7 +100,7 @@ class Home:
     It does not keep the stream: who launches has it. `gone` is called when the stream is no more.
     """
 
-    __slots__ = ("_overs", "_stream", "device", "fast", "kernel", "options", "site")
+    __slots__ = ("_counts", "_overs", "_stream", "device", "fast", "kernel", "options", "site")
 
     def __init__(
         self,
@@ -102,6 +121,9 @@ class Home:
         self.device = device
         self.fast: Shortcut | None = None
         self._overs: list[dict[Any, Any]] = []
+        # How often each shape of call came: what it led to, the number of arguments by position,
+        # the names, and the arguments' types.
+        self._counts: dict[tuple[object, ...], int] = {}
 
     def slow(self, grid: Any, /, *args: Any, **kwargs: Any) -> None:
         """Launch the long way, and tell the device about what recurs."""
@@ -130,11 +152,9 @@ class Home:
                 given = {name: rest.pop(name) for name in _OPTION_NAMES if name in rest}
                 options = options.changed(given)
         found, values = site.launch(grid, args, rest, options, stream, device)
-        if site.declared is not None:
-            return  # its arrays are looked at in every launch
         # An entry knows arrays by their type, so calls with another library's count anew.
-        shape = (len(args), tuple(kwargs), *map(type, args), *map(type, kwargs.values()))
-        count = found.launches[shape] = found.launches.get(shape, 0) + 1
+        shape = (found, len(args), tuple(kwargs), *map(type, args), *map(type, kwargs.values()))
+        count = self._counts[shape] = self._counts.get(shape, 0) + 1
         if count in _TELL:
             self.shorten(found, args, kwargs, values, stream)
 
@@ -199,25 +219,28 @@ def _describe(
     """A call as its device must check it again; None when it cannot be checked so simply."""
     from teeny_macros.launch import evaluate_grid
 
-    if found.described:
-        return None  # its arguments are more than those of the call
-    places = {at: number for number, at in enumerate(found.run)}
+    loaded = found.program.loaded
+    if loaded is None:
+        return None  # an empty grid loads nothing
+    run = [values[at] for at in found.run]
+    firsts, expanded = places_of(found.program.params, run)
+    places = dict(zip(found.run, firsts, strict=True))
     arguments: list[HotArgument] = []
-    for at, value in enumerate(args):
+    given = [*enumerate(args), *((site.signature.index.get(n, -1), v) for n, v in kwargs.items())]
+    for at, value in given:
+        # A keyword that is no parameter is an option of the launch.
         argument = _argument(site, found, at, places.get(at, -1), value)
         if argument is None:
             return None
         arguments.append(argument)
-    for name, value in kwargs.items():
-        at = -1 if name in _LAUNCH_NAMES else site.signature.index[name]
-        argument = (
-            HotArgument("same", -1, value)
-            if at < 0
-            else _argument(site, found, at, places.get(at, -1), value)
-        )
-        if argument is None:
+    if site.declared is not None:
+        relied = _relied(site, found, places, values)
+        if relied is None:
             return None
-        arguments.append(argument)
+        arguments = [
+            own._replace(relied=relied.get(own.at)) if own.kind == "array" else own
+            for own in arguments
+        ]
 
     name, meta = site.name, found.meta
 
@@ -225,11 +248,11 @@ def _describe(
         return evaluate_grid(name, grid, meta)
 
     return HotCall(
-        found.program.loaded,
+        loaded,
         len(args),
         tuple(kwargs),
         tuple(arguments),
-        tuple(values[at] for at in found.run),
+        tuple(expanded),
         stream,
         grid_of,
     )
@@ -244,6 +267,8 @@ def _argument(
     specialization = found.program.instance.specialization
     type_ = dict(specialization.types)[parameter.name]
     dtype = type_.dtype
+    if type_.kind == DESCRIPTOR:
+        return HotArgument("descriptor", place, value, dtype)
     flexible, alignable = site.specializes(parameter.name)
     divisible = parameter.name in specialization.divisible_by_16 or None
     if divisible is None and flexible and alignable:
@@ -266,3 +291,39 @@ def _argument(
     if parameter.dtype is None and dtype == "u64":
         return None
     return HotArgument("int", place, value, dtype, wide, divisible=divisible, one=one)
+
+
+def _relied(
+    site: LaunchSite, found: Prepared, places: dict[int, int], values: Sequence[Any]
+) -> dict[int, Reliance] | None:
+    """What is declared of each array, by places; None when it cannot be checked so simply."""
+    declared = site.declared
+    assert declared is not None
+    types = dict(found.program.instance.specialization.types)
+    index = {parameter.name: at for at, parameter in enumerate(site.parameters)}
+
+    def stride(part: int | str) -> tuple[int, Any]:
+        if not isinstance(part, str):
+            return -1, part
+        place = places.get(index[part], -1)
+        # The words of floats and truth values are other bits.
+        is_whole = place < 0 or (types[part].dtype in INTEGERS and types[part].dtype != "i1")
+        return place, values[index[part]] if is_whole else None
+
+    made: dict[int, Reliance] = {}
+    for name, type_ in types.items():
+        if type_.kind != POINTER:
+            continue
+        strides = None
+        if name in declared.strides:
+            strides = tuple(map(stride, declared.strides[name]))
+            if any(type(value) is not int for _, value in strides):
+                return None
+        made[places[index[name]]] = Reliance(
+            name in declared.contiguous,
+            declared.alignment.get(name, 1),
+            name in declared.separate,
+            bool(declared.separate),
+            strides,
+        )
+    return made

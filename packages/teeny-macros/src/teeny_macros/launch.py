@@ -104,7 +104,7 @@ class _Program:
 class Prepared:
     """What one combination of arguments led to."""
 
-    __slots__ = ("described", "launches", "meta", "narrow", "pin", "program", "run")
+    __slots__ = ("described", "meta", "narrow", "pin", "program", "run")
 
     def __init__(self, program: _Program, names: Sequence[str], pin: Any) -> None:
         specialization = program.instance.specialization
@@ -119,9 +119,6 @@ class Prepared:
         )
         # Integers to look at in every launch: where they are, and the dtype they must fit.
         self.narrow: tuple[tuple[int, str], ...] = ()
-        # How often each shape of call came: the number of arguments by position, the names, and
-        # the arguments' types.
-        self.launches: dict[tuple[object, ...], int] = {}
 
 
 class LaunchSite:

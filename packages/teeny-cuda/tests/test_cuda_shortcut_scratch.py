@@ -1,0 +1,339 @@
+"""Short launches that need scratch memory: each takes its own from the pool, in its stream."""
+
+# mypy: disable-error-code="arg-type, call-arg, func-returns-value, misc, unused-ignore"
+
+from __future__ import annotations
+
+import gc
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import teeny_triton as tl
+from teeny_cuda import Device
+from teeny_cuda.testing import import_library
+from teeny_macros import kernel
+from teeny_macros.diagnostics import LaunchError
+from teeny_macros.hot import HOT
+from teeny_triton import Ptr, f32, i32
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Compiler, Slow
+
+    from teeny_cuda.fake_driver import FakeDriver
+
+pytest.importorskip("llvmlite")
+pytestmark = pytest.mark.usefixtures("launchers")
+
+
+@kernel
+def used(out_ptr: Ptr[f32], n: i32) -> None:
+    tl.store(out_ptr + n, 1.0)
+
+
+@kernel
+def copied(out_ptr: Ptr[f32], x_ptr: Ptr[f32], n_rows: i32 | int) -> None:
+    """Descriptors that the kernel makes stand in scratch memory."""
+    x = tl.make_tensor_descriptor(x_ptr, [n_rows, 32], [32, 1], [8, 32])
+    out = tl.make_tensor_descriptor(out_ptr, [n_rows, 32], [32, 1], [8, 32])
+    at = [tl.program_id(0) * 8, 0]
+    out.store(at, x.load(at) + 1.0)
+
+
+def _warm(call: Callable[[], object], times: int = HOT + 1) -> None:
+    for _ in range(times):
+        call()
+
+
+def _scratch(run: Any) -> tuple[int, int]:
+    """The addresses of a launch's memory, for the kernel and for profiling."""
+    kernel_at, profile_at = (int.from_bytes(data, "little") for data in run.params[-2:])
+    return kernel_at, profile_at
+
+
+@pytest.fixture
+def uses(fake: FakeDriver, compiler: Compiler) -> list[tuple[Any, int]]:
+    """What each run of `used` had, and the bytes of the pool in use. A run fills its memory."""
+    found: list[tuple[Any, int]] = []
+
+    def body(run: Any) -> None:
+        x, y, z = run.grid
+        names = (
+            ("global_scratch_bytes", "global_scratch_align"),
+            ("profile_scratch_bytes", "profile_scratch_align"),
+        )
+        spans = []
+        for at, (size, align) in zip(_scratch(run), names, strict=True):
+            nbytes = compiler.metadata.get(size, 0) * x * y * z
+            if not nbytes:
+                assert at == 0
+                continue
+            assert at % compiler.metadata.get(align, 1) == 0
+            run.view(at, nbytes)[:] = bytes(nbytes)  # a fault outside of an allocation
+            spans.append((at, at + nbytes))
+        assert len(spans) < 2 or spans[0][1] <= spans[1][0]
+        found.append((run, fake.pool_used[0]))
+
+    fake.kernels["used_entry_point"] = body
+    return found
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [(128, 1, 0, 1), (96, 128, 0, 1), (128, 1024, 64, 512), (0, 1, 48, 16), (1, 1, 1, 1)],
+)
+@pytest.mark.parametrize("grid", [1, (3, 2, 2)])
+def test_each_launch_has_memory_of_its_own(
+    fake: FakeDriver,
+    device: Device,
+    compiler: Compiler,
+    slow: Slow,
+    uses: list[tuple[Any, int]],
+    sizes: tuple[int, ...],
+    grid: Any,
+) -> None:
+    compiler.metadata.update(
+        global_scratch_bytes=sizes[0],
+        global_scratch_align=sizes[1],
+        profile_scratch_bytes=sizes[2],
+        profile_scratch_align=sizes[3],
+    )
+    out = device.buffer(64, "f32")
+    _warm(lambda: used[grid](out, 5))
+    before = slow.count
+    for _ in range(3):
+        used[grid](out, 5)
+    assert slow.count == before
+    assert fake.pool_used[0] > 0  # what was taken is given back in the stream, behind the kernel
+    device.synchronize()
+    assert len(uses) == HOT + 4
+    last = [_scratch(run) for run, _ in uses[-3:]]
+    assert len(set(last)) == 3
+    assert fake.pool_used[0] == 0
+    assert not fake.current
+
+
+def test_the_memory_comes_and_goes_in_the_launch_s_stream(
+    fake: FakeDriver,
+    device: Device,
+    compiler: Compiler,
+    slow: Slow,
+    uses: list[tuple[Any, int]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiler.metadata["global_scratch_bytes"] = 128
+    out = device.buffer(64, "f32")
+    one, two = device.stream(), device.stream()
+    for stream in (one, two):
+        _warm(lambda stream=stream: used.on(2, stream=stream)(out, 5))
+    seen: list[tuple[str, int]] = []
+    for name in ("cuMemAllocAsync", "cuMemFreeAsync"):
+        plain = getattr(fake, name)
+
+        def noted(value: int, stream: int, name: str = name, plain: Any = plain) -> Any:
+            seen.append((name, stream))
+            return plain(value, stream)
+
+        monkeypatch.setattr(fake, name, noted)
+    before = slow.count
+    for stream in (two, one):
+        used.on(2, stream=stream)(out, 5)
+        assert fake.launches[-1].stream == stream.handle
+    assert slow.count == before
+    assert seen == [
+        (name, stream.handle)
+        for stream in (two, one)
+        for name in ("cuMemAllocAsync", "cuMemFreeAsync")
+    ]
+
+
+def test_clusters_have_memory_for_each_of_their_blocks(
+    fake: FakeDriver, device: Device, compiler: Compiler, slow: Slow, monkeypatch: Any
+) -> None:
+    compiler.metadata.update(global_scratch_bytes=128, num_ctas=2)
+    out = device.buffer(64, "f32")
+    pair = used.options(num_ctas=2)
+    _warm(lambda: pair[3](out, 5))
+    before, taken = slow.count, []
+    plain = fake.cuMemAllocAsync
+    monkeypatch.setattr(
+        fake, "cuMemAllocAsync", lambda n, stream: (taken.append(n), plain(n, stream))[1]
+    )
+    pair[3](out, 5)
+    assert slow.count == before
+    assert taken[0] >= 2 * 3 * 128
+    assert fake.launches[-1].grid == (6, 1, 1)
+
+
+def test_without_memory_the_slow_path_says_so_and_nothing_is_lost(
+    fake: FakeDriver, device: Device, compiler: Compiler, slow: Slow, uses: list[tuple[Any, int]]
+) -> None:
+    compiler.metadata["global_scratch_bytes"] = 1 << 20
+    out = device.buffer(64, "f32")
+    _warm(lambda: used[2](out, 5))
+    device.synchronize()
+    before, count = slow.count, len(fake.launches)
+    noted = device.context.suspects.count
+    for grid in (5000, (60000, 60000), (2**31 - 1, 65535, 65535)):
+        with pytest.raises(LaunchError) as caught:
+            used[grid](out, 5)
+        assert caught.value.code == "E1059"
+    assert (slow.count, len(fake.launches)) == (before + 3, count)
+    assert device.context.suspects.count == noted
+    assert not fake.current
+    assert fake.pool_used[0] == 0
+    used[2](out, 5)
+    assert slow.count == before + 3
+    device.synchronize()
+    assert uses[-1][1] >= 2 << 20
+
+
+def test_the_memory_of_a_launch_that_the_driver_refuses_is_given_back(
+    fake: FakeDriver, device: Device, compiler: Compiler, slow: Slow, monkeypatch: Any
+) -> None:
+    compiler.metadata["global_scratch_bytes"] = 128
+    out = device.buffer(64, "f32")
+    _warm(lambda: used[2](out, 5))
+    device.synchronize()
+    refused = fake.cuLaunchKernel(0, 1, 1, 1, 128, 1, 1, 0, 0, 0, 0)
+    with monkeypatch.context() as patch:
+        patch.setattr(fake, "cuLaunchKernel", lambda *_: refused)
+        with pytest.raises(LaunchError):
+            used[2](out, 5)
+    device.synchronize()
+    assert fake.pool_used[0] == 0
+    assert not fake.current
+
+
+def test_what_cannot_be_given_back_is_no_silence(
+    fake: FakeDriver, device: Device, compiler: Compiler, slow: Slow, monkeypatch: Any
+) -> None:
+    compiler.metadata["global_scratch_bytes"] = 128
+    out = device.buffer(64, "f32")
+    _warm(lambda: used[2](out, 5))
+    refused = fake.cuMemFreeAsync(12345, 0)
+    assert refused[0]
+    monkeypatch.setattr(fake, "cuMemFreeAsync", lambda *_: refused)
+    with pytest.raises(LaunchError):
+        used[2](out, 5)
+
+
+def test_gpus_without_pools_keep_to_the_slow_path(
+    fake: FakeDriver, device: Device, compiler: Compiler, slow: Slow
+) -> None:
+    fake.attributes["MEMORY_POOLS_SUPPORTED"] = 0
+    compiler.metadata["global_scratch_bytes"] = 128
+    plain = Device(0)
+    assert not plain.properties["memory_pools_supported"]
+    out = plain.buffer(64, "f32")
+    from teeny_cuda.provider import PROVIDER
+
+    PROVIDER._devices.pop(0, None)
+    _warm(lambda: used[2](out, 5))
+    before = slow.count
+    used[2](out, 5)
+    assert slow.count == before + 1
+
+
+def test_the_pool_keeps_some_memory_and_more_if_it_was_told_to(
+    fake: FakeDriver, device: Device, compiler: Compiler
+) -> None:
+    compiler.metadata["global_scratch_bytes"] = 128
+    out = device.buffer(64, "f32")
+    assert device.pool.keep_bytes == 0
+    _warm(lambda: used[2](out, 5))
+    assert device.pool.keep_bytes == 16 << 20
+    device.pool.keep_bytes = 1 << 40
+    _warm(lambda: used.options(num_warps=8)[2](out, 5))
+    assert device.pool.keep_bytes == 1 << 40
+
+
+def test_graphs_capture_the_memory_with_the_launch(
+    fake: FakeDriver, device: Device, compiler: Compiler, slow: Slow, uses: list[tuple[Any, int]]
+) -> None:
+    compiler.metadata["global_scratch_bytes"] = 128
+    out = device.buffer(64, "f32")
+    _warm(lambda: used[2](out, 5))
+    before = slow.count
+    with device.capture() as graph:
+        used.on(2, stream=graph.stream)(out, 5)
+    assert slow.count == before + 1
+    used[2](out, 5)
+    assert slow.count == before + 1
+    device.synchronize()
+    gc.collect()
+
+
+def test_many_threads_have_memory_of_their_own(
+    fake: FakeDriver, device: Device, compiler: Compiler, uses: list[tuple[Any, int]]
+) -> None:
+    compiler.metadata["global_scratch_bytes"] = 64
+    out = device.buffer(64, "f32")
+    _warm(lambda: used[2](out, 5))
+    count = len(fake.launches)
+    failures: list[BaseException] = []
+
+    def work(number: int) -> None:
+        try:
+            for _ in range(50):
+                used[number + 1](out, 5)
+        except BaseException as error:  # noqa: BLE001 - shown by the test
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    places = [_scratch(run)[0] for run in fake.launches[count:]]
+    assert len(places) == len(set(places)) == 400
+    device.synchronize()
+    assert fake.pool_used[0] == 0
+
+
+# --- on the GPU -----------------------------------------------------------------------------------
+@pytest.mark.gpu
+def test_kernels_that_make_descriptors_are_short_on_the_gpu(gpu: Device, slow: Slow) -> None:
+    streams = [gpu.stream(), gpu.stream()]
+    arrays = [
+        (gpu.copy_of(np.full((64, 32), at, np.float32)), gpu.buffer((64, 32), "f32"))
+        for at in range(4)
+    ]
+    gpu.synchronize()
+    for stream in (None, *streams):
+        _warm(lambda stream=stream: copied.on(8, stream=stream)(arrays[0][1], arrays[0][0], 63))
+    gpu.synchronize()
+    before = slow.count
+    for turn in range(400):
+        x, out = arrays[turn % 4]
+        copied.on(8, stream=(None, *streams)[turn % 3])(out, x, 63)
+    gpu.synchronize()
+    assert slow.count == before
+    for at, (_, out) in enumerate(arrays):
+        assert np.array_equal(out.to_host()[:63], np.full((63, 32), at + 1, np.float32))
+
+
+@pytest.mark.gpu
+def test_graphs_of_torch_capture_scratch_memory(gpu: Device, slow: Slow) -> None:
+    torch = import_library("torch")
+    x = torch.arange(2048, dtype=torch.float32, device="cuda").reshape(64, 32)
+    out = torch.empty_like(x)
+    _warm(lambda: copied[8](out, x, 63))
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    before = slow.count
+    with torch.cuda.graph(graph):
+        copied[8](out, x, 63)
+    assert slow.count == before
+    for turn in range(3):
+        x.fill_(turn)
+        out.zero_()
+        graph.replay()
+        torch.cuda.synchronize()
+        assert bool((out[:63] == turn + 1).all())
+        assert bool((out[63] == 0).all())
