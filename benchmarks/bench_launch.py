@@ -1,9 +1,9 @@
 """Host time of a launch: ours in every form, a loop over cuLaunchKernel, and other libraries.
 
-Run on a machine with a GPU: `python benchmarks/bench_launch.py [--json FILE]`. What is not
-installed is left out and named. Each figure is the median over batches of launches, taken in turns,
-with a synchronization between them that is not counted; the floor is the same launch in a loop of
-machine code.
+Run on a machine with a GPU: `python benchmarks/bench_launch.py [--only arrays|kinds]`. `arrays` are
+launches with 1 to 16 arrays, `kinds` those of launch_kinds.py. What is not installed is left out and
+named. Each figure is the median over batches of launches, taken in turns, with a synchronization
+between them that is not counted; the floor is the same launch in a loop of machine code.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from launch_kinds import kind_subjects
 
 from teeny_cuda import Device, launcher
 
@@ -36,6 +37,8 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 COUNTS = (1, 3, 8, 16)
 BATCH, ROUNDS, WARM = 100, 40, 40
+# Of launches whose kernels run long: the GPU's queue must not fill up.
+FEW = 20
 BLOCK = 128
 N = 1000
 
@@ -280,7 +283,9 @@ def _torch_add(
     return lambda: torch.add(x, y, out=out)
 
 
-def measure(device: Device, subjects: dict[str, Batch]) -> dict[str, list[float]]:
+def measure(
+    device: Device, subjects: dict[str, Batch], size: int = BATCH, rounds: int = ROUNDS
+) -> dict[str, list[float]]:
     """Nanoseconds of a launch for each subject, one number a batch, the subjects in turns.
 
     A subject that cannot be launched is named and left out.
@@ -297,16 +302,16 @@ def measure(device: Device, subjects: dict[str, Batch]) -> dict[str, list[float]
             print(f"{name} failed: {type(error).__name__}: {str(error)[:200]}")
         else:
             samples[name] = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name, values in samples.items():
             batch = subjects[name]
             # What becomes hot only now must not leave the fallback either.
             with without_machine_code() if "fallback" in name else _nothing():
                 start = time.perf_counter_ns()
-                batch(BATCH)
+                batch(size)
                 end = time.perf_counter_ns()
             device.synchronize()
-            values.append((end - start) / BATCH)
+            values.append((end - start) / size)
     return samples
 
 
@@ -315,43 +320,79 @@ def _nothing() -> Iterator[None]:
     yield
 
 
-def main() -> None:
-    """Measure everything and print it."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", type=Path)
-    chosen = parser.parse_args()
-    device = Device(0)
-    print(f"{device!r}, Python {sys.version.split()[0]}, machine code: {launcher.is_available()}")
+def show(
+    samples: dict[str, list[float]], floor: float, rows: list[dict[str, Any]], arrays: int | None
+) -> None:
+    """Print the subjects' microseconds, and keep them as rows."""
+    for label, values in samples.items():
+        middle = statistics.median(values)
+        low = sorted(values)[len(values) // 10]
+        row = {
+            "arrays": arrays,
+            "what": label,
+            "us": middle / 1e3,
+            "low_us": low / 1e3,
+            "over_us": (middle - floor) / 1e3,
+        }
+        rows.append(row)
+        over = "" if math.isnan(floor) else f"  {row['over_us']:+8.3f}"
+        print(f"  {label:36} {middle / 1e3:8.3f} (10 %: {low / 1e3:7.3f}){over}")
+
+
+def measure_arrays(device: Device, folder: Path) -> list[dict[str, Any]]:
+    """Launches with 1 to 16 arrays and a number."""
     rows: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory() as name:
-        for count in COUNTS:
-            subjects, program = our_subjects(device, count, Path(name))
-            every = {"loop of cuLaunchKernel": floor_subject(device, program, count), **subjects}
-            every.update(other_subjects(device, program, count, Path(name)))
-            samples = measure(device, every)
-            floor = statistics.median(samples.get("loop of cuLaunchKernel", [math.nan]))
-            print(f"\n{count} arrays and 1 int: microseconds a launch, and over the loop")
-            for label, values in samples.items():
-                middle = statistics.median(values)
-                low = sorted(values)[len(values) // 10]
-                row = {
-                    "arrays": count,
-                    "what": label,
-                    "us": middle / 1e3,
-                    "low_us": low / 1e3,
-                    "over_us": (middle - floor) / 1e3,
-                }
-                rows.append(row)
-                line = f"  {label:28} {middle / 1e3:8.3f} (10 %: {low / 1e3:7.3f})"
-                print(f"{line}  {row['over_us']:+8.3f}")
+    for count in COUNTS:
+        subjects, program = our_subjects(device, count, folder)
+        every = {"loop of cuLaunchKernel": floor_subject(device, program, count), **subjects}
+        every.update(other_subjects(device, program, count, folder))
+        samples = measure(device, every)
+        floor = statistics.median(samples.get("loop of cuLaunchKernel", [math.nan]))
+        print(f"\n{count} arrays and 1 int: microseconds a launch, and over the loop")
+        show(samples, floor, rows, count)
     print("\nmicroseconds for each further argument, from 3 to 8 and from 8 to 16")
     over = {(row["what"], row["arrays"]): row["over_us"] for row in rows}
     for label in dict.fromkeys(row["what"] for row in rows):
         known = [over.get((label, count), math.nan) for count in (3, 8, 16)]
         if not math.isnan(sum(known)):
             print(f"  {label:28} {(known[1] - known[0]) / 5:+.3f} {(known[2] - known[1]) / 8:+.3f}")
+    return rows
+
+
+def measure_kinds(device: Device, folder: Path) -> list[dict[str, Any]]:
+    """Launches with descriptors, scratch memory and declarations, and operations of libraries."""
+    rows: list[dict[str, Any]] = []
+    try:
+        subjects = {name: repeat(call) for name, call in kind_subjects(folder, device.name).items()}
+    except ImportError as error:
+        print(f"kinds: {error}")
+        return rows
+    print("\nother kinds, with torch tensors: microseconds of the host a launch or call")
+    show(measure(device, subjects, FEW, ROUNDS), math.nan, rows, None)
+    return rows
+
+
+def main() -> None:
+    """Measure everything and print it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--only", choices=("arrays", "kinds"))
+    chosen = parser.parse_args()
+    device = Device(0)
+    print(f"{device!r}, Python {sys.version.split()[0]}, machine code: {launcher.is_available()}")
+    rows: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as name:
+        if chosen.only != "kinds":
+            rows += measure_arrays(device, Path(name))
+        if chosen.only != "arrays":
+            rows += measure_kinds(device, Path(name))
     if chosen.json:
+        rows = [{**row, "over_us": _json(row["over_us"])} for row in rows]
         chosen.json.write_text(json.dumps({"schema": 1, "rows": rows}, indent=1), encoding="utf-8")
+
+
+def _json(number: float) -> float | None:
+    return None if math.isnan(number) else number
 
 
 if __name__ == "__main__":
