@@ -1,9 +1,9 @@
 """Host time of a launch: ours in every form, a loop over cuLaunchKernel, and other libraries.
 
 Run on a machine with a GPU: `python benchmarks/bench_launch.py [--only arrays|kinds]`. `arrays` are
-launches with 1 to 16 arrays, `kinds` those of launch_kinds.py. What is not installed is left out and
-named. Each figure is the median over batches of launches, taken in turns, with a synchronization
-between them that is not counted; the floor is the same launch in a loop of machine code.
+launches with 1 to 16 arrays, `kinds` those of launch_kinds.py. What is not installed is left out,
+and named. Each figure is the median over batches of launches, taken in turns, synchronized
+between, which is not counted; the floor is the same launch in a loop of machine code.
 """
 
 from __future__ import annotations
