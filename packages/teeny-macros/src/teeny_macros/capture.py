@@ -8,15 +8,17 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any, cast
 
+from teeny_macros import remembered
 from teeny_macros.codes import E0001, E0002, E0003, E0004, E0005, E0006, E0007, E0008, E0009, E0029
 from teeny_macros.diagnostics import CaptureError
 from teeny_macros.source import Origin, SourceMap, Span
+from teeny_macros.texts import BODY, Normalised, Use
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from teeny_macros.diagnostics import TeenyError
-    from teeny_macros.normalise import Normalised
+    from teeny_macros.remembered import Memory
 
 # Arguments of every launch; a parameter of one of these names could not be passed.
 RESERVED = frozenset(
@@ -41,7 +43,7 @@ class Captured:
     the text mentions: annotations may use them, and a class body's helpers live there.
     """
 
-    __slots__ = ("_lines", "_normal", "file", "function", "local_names", "name")
+    __slots__ = ("_lines", "_memory", "_normal", "_uses", "file", "function", "local_names", "name")
 
     def __init__(self, function: types.FunctionType, file: str, lines: Sequence[str]) -> None:
         self.function = function
@@ -50,14 +52,29 @@ class Captured:
         self.name = function.__code__.co_name  # in the `def`
         self._lines = lines  # as they were when the decorator ran
         self._normal: Normalised | None = None
+        self._uses: tuple[Use, ...] | None = None
+        self._memory: Memory | None = None
 
     @property
     def normal(self) -> Normalised:
         """The normalised text and what is known of it. Raises E0007 and E0026 the first time."""
         found = self._normal
         if found is None:
-            found = self._normal = _normalised(self.function, self.file, self._lines)
+            self._memory = remembered.of(self.file, self._lines)
+            found = _normalised(self.function, self.file, self._lines, self._memory)
+            self._normal = found
             self._lines = ()
+        return found
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        """The names of outside that the text uses, those of the body first.
+
+        Raises E0029 the first time.
+        """
+        found = self._uses
+        if found is None:
+            found = self._uses = _uses(self.normal, self.file, self.function, self._memory)
         return found
 
     @property
@@ -69,7 +86,7 @@ class Captured:
         """The same function under another name, which the text then says in its `def`."""
         made = Captured(self.function, self.file, ())
         made.name, made._normal = name, self.normal.renamed(name)
-        made.local_names = self.local_names
+        made.local_names, made._memory = self.local_names, self._memory
         return made
 
     def in_file(self, line: int, column: int, end_line: int, end_column: int) -> Span:
@@ -103,18 +120,44 @@ def capture(value: object, scope: Mapping[str, Any], *, is_kernel: bool) -> Capt
     return captured
 
 
-def _normalised(function: types.FunctionType, file: str, lines: Sequence[str]) -> Normalised:
-    from teeny_macros.normalise import normalise
+def _normalised(
+    function: types.FunctionType, file: str, lines: Sequence[str], memory: Memory | None
+) -> Normalised:
+    first = function.__code__.co_firstlineno
+    known = None if memory is None else memory.get(f"text {first}")
+    if known is not None:
+        normal = Normalised.restored(known, file)
+    else:
+        from teeny_macros.normalise import normalise
 
-    try:
-        normal = normalise(lines, function.__code__.co_firstlineno, file)
-    except CaptureError as error:
-        if error.code != E0029.code:
-            raise
-        raise _changed(function, None) from None  # Python has read something else there
+        try:
+            normal = normalise(lines, first, file)
+        except CaptureError as error:
+            if error.code != E0029.code:
+                raise
+            raise _changed(function, None) from None  # Python has read something else there
+        if memory is not None:
+            memory.put(f"text {first}", normal.kept())
     if normal.name != function.__code__.co_name or not _same_parameters(function, normal):
         raise _changed(function, normal)
     return normal
+
+
+def _uses(
+    normal: Normalised, file: str, function: types.FunctionType, memory: Memory | None
+) -> tuple[Use, ...]:
+    record = f"uses {function.__code__.co_firstlineno} {normal.name}"
+    known = None if memory is None else memory.get(record)
+    if known is not None:
+        return tuple(map(Use._make, known))
+    from teeny_macros.names import find_uses, parse_function
+
+    found = find_uses(parse_function(normal.text, file), normal.text)
+    # What the body means by a name decides; an annotation may mean something else by it.
+    ordered = tuple(sorted(found, key=lambda use: use.role != BODY))
+    if memory is not None:
+        memory.put(record, tuple(map(tuple, ordered)))
+    return ordered
 
 
 _LONGEST_HEADER = 64  # lines, decorators included

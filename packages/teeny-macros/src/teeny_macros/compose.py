@@ -10,7 +10,6 @@ from types import CellType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from teeny_macros.capture import Captured, SourceFunction
-from teeny_macros.names import ANNOTATION, BODY, find_uses, parse_function
 from teeny_macros.namespace import (
     MISSING,
     Guard,
@@ -24,12 +23,13 @@ from teeny_macros.namespace import (
 )
 from teeny_macros.refusal import uncapturable
 from teeny_macros.source import Origin
+from teeny_macros.texts import ANNOTATION, BODY
 from teeny_macros.unit import DSL_MODULE, KERNEL_MODULE, UnitModule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from teeny_macros.names import Use
+    from teeny_macros.texts import Use
 
 Key = tuple[str, object]
 
@@ -195,11 +195,8 @@ class _Composer:
 
     def bindings(self, captured: Captured) -> Iterator[_Binding]:
         """What the outside names of a function stand for, Python's own names left out."""
-        node = parse_function(captured.text, captured.file)
         known: dict[str, Key] = {}
-        uses = find_uses(node, captured.text)
-        # What the body means by a name decides; an annotation may mean something else by it.
-        for use in sorted(uses, key=lambda use: use.role != BODY):
+        for use in captured.uses:
             name = use.chain[0]
             guard = find(captured, name, in_body=use.role == BODY)
             value = guard.value

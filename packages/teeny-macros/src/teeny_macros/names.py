@@ -7,32 +7,17 @@ from __future__ import annotations
 
 import ast
 import warnings
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from teeny_macros.codes import E0029
 from teeny_macros.source import Span
+from teeny_macros.texts import ANNOTATION, BODY, DEFAULT, Use
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-BODY, ANNOTATION, DEFAULT = "body", "annotation", "default"
-
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-
-
-class Use(NamedTuple):
-    """`a.b.c` in a text is the chain `("a", "b", "c")`; line and column count from 1."""
-
-    chain: tuple[str, ...]
-    role: str
-    line: int
-    column: int
-
-    @property
-    def text(self) -> str:
-        """The chain as written."""
-        return ".".join(self.chain)
 
 
 def parse_function(text: str, file: str = "<text>") -> ast.FunctionDef:

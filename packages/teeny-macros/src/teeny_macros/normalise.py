@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from teeny_macros.codes import E0026, E0029
 from teeny_macros.source import Span
+from teeny_macros.texts import Normalised, TypeParameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,61 +29,12 @@ _TEXT_STARTS = {getattr(tokenize, name, -1) for name in ("FSTRING_START", "TSTRI
 _TEXT_ENDS = {getattr(tokenize, name, -1) for name in ("FSTRING_END", "TSTRING_END")}
 
 
-class TypeParameter(NamedTuple):
-    """A type parameter of a PEP 695 header, and the arguments of the TypeVar that it becomes."""
-
-    name: str
-    arguments: str
-
-    @property
-    def definition(self) -> str:
-        """The line that defines it on Python 3.11: `D = TypeVar("D", bound=Float)`."""
-        return f'{self.name} = TypeVar("{self.name}"{self.arguments})'
-
-
 class Piece(NamedTuple):
     """A stretch of an output line, and where the file has it (line from 1, column from 0)."""
 
     text: str
     line: int
     column: int
-
-
-class Normalised(NamedTuple):
-    """The normalised text of one function.
-
-    `pieces` has one tuple of `(column, file line, file column)` for each line, all counted from 1:
-    the form of `source.Origin`. `names` are all identifiers of the function, decorators left out.
-    """
-
-    name: str
-    text: str
-    pieces: tuple[tuple[tuple[int, int, int], ...], ...]
-    type_parameters: tuple[TypeParameter, ...]
-    names: frozenset[str]
-    header: Span
-
-    def renamed(self, name: str) -> Normalised:
-        """The same function with another name in its `def`; positions follow."""
-        before, after = f"def {self.name}", f"def {name}"
-        at = self.text.index(before)
-        line = self.text.count("\n", 0, at)
-        end = at - (self.text.rfind("\n", 0, at) + 1) + len(before)
-        shift = len(after) - len(before)
-        moved = tuple(
-            (column + shift if column > end else column, file_line, file_column)
-            for column, file_line, file_column in self.pieces[line]
-        )
-        # What follows the name on the line needs a piece of its own, counted from the new place.
-        start = max((piece for piece in self.pieces[line] if piece[0] <= end + 1), default=None)
-        if start is not None:
-            rest = (end + 1 + shift, start[1], start[2] + end + 1 - start[0])
-            moved = tuple(sorted({*moved, rest}))
-        return self._replace(
-            name=name,
-            text=self.text[:at] + after + self.text[at + len(before) :],
-            pieces=(*self.pieces[:line], moved, *self.pieces[line + 1 :]),
-        )
 
 
 def normalise(lines: Sequence[str], first_line: int = 1, file: str = "<text>") -> Normalised:

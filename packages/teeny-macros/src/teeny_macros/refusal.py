@@ -12,7 +12,7 @@ from teeny_macros.namespace import DSL
 if TYPE_CHECKING:
     from teeny_macros.capture import Captured
     from teeny_macros.diagnostics import TeenyError
-    from teeny_macros.names import Use
+    from teeny_macros.texts import Use
 
 _ARRAYS = ("__array_interface__", "__cuda_array_interface__", "__dlpack__", "__array__")
 
