@@ -359,12 +359,12 @@ def test_stale_handles_when_reading_are_tried_again_and_then_a_miss(
 ) -> None:
     made = compile_kernel(make_instance(), SM_90)
     only = failing(
-        open,
+        os.open,
         errno.ESTALE,
         times,
         lambda path: str(path).endswith(f"{made.path.parent.name}/manifest.json"),
     )
-    monkeypatch.setattr("builtins.open", only)
+    monkeypatch.setattr(os, "open", only)
     assert compile_kernel(make_instance(), SM_90).read_text() == made.read_text()
     assert len(teenyc.calls()) == compiles
 

@@ -6,6 +6,7 @@ This is the path of every warm start: nothing here may import more than a hit ne
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -24,7 +25,7 @@ from teeny_macros.artifact import Artifact, Metadata
 from teeny_macros.diagnostics import TeenyError, ToolchainError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from teeny_compiler.cache import Entry
     from teeny_compiler.runner import Job, Output
@@ -335,25 +336,30 @@ def _size_of(entry: Entry) -> int:
 def _read_artifact(entry: Entry, instance: Instance, target: Target) -> Artifact | None:
     import json
 
-    stages = {stage: entry.folder / name for stage, name in stage_files(entry.files).items()}
+    stages = stage_files(entry.files)
     try:
         name = next(name for name in entry.files if name.endswith(METADATA_SUFFIX))
         metadata = Metadata.from_json(json.loads(entry.read(name)))
-        path = stages[LOADED[target.kind]]
-        content = entry.read(path.name)
-        cubin = entry.read(stages[CUBIN].name) if CUBIN in stages else None
+        loaded = stages[LOADED[target.kind]]
+        content = entry.read(loaded)
+        cubin = entry.read(stages[CUBIN]) if CUBIN in stages else None
     except (OSError, StopIteration, ValueError, KeyError, TypeError, TeenyError) as error:
         log.debug(f"{entry.folder} counts as absent: {error!r}")
         return None
+    folder = entry.folder
     return Artifact(
-        path,
+        folder / loaded,
         metadata,
         target,
-        stages=stages,
+        stages=partial(_paths, folder, stages),
         source_map=instance.source_map,
         content=content,
         cubin=cubin,
     )
+
+
+def _paths(folder: Path, names: Mapping[str, str]) -> dict[str, Path]:
+    return {stage: folder / name for stage, name in names.items()}
 
 
 def _instance_of(given: Instance | Instantiable) -> Instance:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from teeny_compiler import env
@@ -127,14 +126,16 @@ def arguments(options: CompileOptions, target: Target) -> list[str]:
     return [*found, "--emit", ",".join(options.emit)]
 
 
+_BY_SUFFIX = {suffix.removeprefix("."): stage for stage, suffix in SUFFIXES.items()}
+_BY_SUFFIX["unit"] = UNIT_STAGE
+
+
 def stage_files(files: tuple[str, ...]) -> dict[str, str]:
     """File names by stage name."""
-    by_suffix = {suffix: stage for stage, suffix in SUFFIXES.items()}
-    by_suffix[".unit"] = UNIT_STAGE
     return {
-        by_suffix[suffix]: name
+        _BY_SUFFIX[suffix]: name
         for name in files
-        if (suffix := os.path.splitext(name)[1]) in by_suffix
+        if (suffix := name.rpartition(".")[2]) in _BY_SUFFIX
     }
 
 

@@ -38,9 +38,12 @@ def toolchains_folder() -> str:
     return os.path.join(data, "toolchains")
 
 
-def default_file() -> str:
-    """The file that holds the name of the default toolchain; it need not exist."""
-    return os.path.join(toolchains_folder(), "default")
+def default_file(folder: str | None = None) -> str:
+    """The file that holds the name of the default toolchain; it need not exist.
+
+    `folder` is `toolchains_folder()` where that is known.
+    """
+    return os.path.join(toolchains_folder() if folder is None else folder, "default")
 
 
 def executable_in(environment: str, name: str = "teenyc") -> str:
@@ -50,6 +53,8 @@ def executable_in(environment: str, name: str = "teenyc") -> str:
 
 def why_not_executable(path: str) -> str | None:
     """Why `path` cannot be run, in words that follow its name; None when it can."""
+    if os.access(path, os.X_OK) and os.path.isfile(path):
+        return None  # at once: each launch of a new kernel asks
     if not os.path.lexists(path):
         return "does not exist"
     if os.path.isdir(path):

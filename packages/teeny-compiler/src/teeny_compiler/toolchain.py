@@ -1,4 +1,4 @@
-"""Finding teenyc: an ordered tuple of small steps; each miss is kept for the error to list.
+"""Finding teenyc: small steps in an order; each miss is kept for the error to list.
 
 1. `TEENYC_PATH`; 2. `TEENYC_TOOLCHAIN` or the chosen default; 3. exactly one of this interpreter's
 scripts folder and the toolchains in the user's data directory. PATH is not searched. Nothing is run
@@ -14,8 +14,6 @@ from teeny_compiler import env, places
 from teeny_compiler.codes import E0901, E0902, E0903, E0904
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from teeny_macros.diagnostics import TeenyError
 
 COMMAND = "teenyc"
@@ -53,11 +51,13 @@ def find_teenyc() -> Toolchain:
     (`TEENYC_TOOLCHAIN` or the chosen default names a toolchain that is not there).
     """
     looked_at: list[Place] = []
-    for step in _STEPS:
-        found = step(looked_at)
-        if found is not None:
-            return found
-    raise _missing(looked_at)
+    found = _from_path_variable(looked_at)
+    if found is None:
+        folder = places.toolchains_folder()
+        found = _from_name(looked_at, folder) or _only_candidate(looked_at, folder)
+    if found is None:
+        raise _missing(looked_at)
+    return found
 
 
 def names() -> list[str]:
@@ -76,10 +76,10 @@ def list_toolchains() -> list[Toolchain]:
     return found
 
 
-def default_name() -> str | None:
-    """The name that `teeny toolchain default NAME` stored."""
+def default_name(folder: str | None = None) -> str | None:
+    """The name that `teeny toolchain default NAME` stored. `folder` as in `places.default_file`."""
     try:
-        with open(places.default_file(), encoding="utf-8") as file:
+        with open(places.default_file(folder), encoding="utf-8") as file:
             return file.read().strip() or None
     except (OSError, UnicodeDecodeError):
         return None
@@ -113,19 +113,19 @@ def _from_path_variable(looked_at: list[Place]) -> Toolchain | None:
     return Toolchain(os.path.abspath(path), "TEENYC_PATH")
 
 
-def _from_name(looked_at: list[Place]) -> Toolchain | None:
+def _from_name(looked_at: list[Place], folder: str) -> Toolchain | None:
     name = env.read(env.TEENYC_TOOLCHAIN)
     if name is not None:
         return named(name, "TEENYC_TOOLCHAIN")
     looked_at.append(Place("TEENYC_TOOLCHAIN", "not set"))
-    name = default_name()
+    name, file = default_name(folder), places.default_file(folder)
     if name is not None:
-        return named(name, f"the default in {places.default_file()}")
-    looked_at.append(Place(places.default_file(), "no default is chosen"))
+        return named(name, f"the default in {file}")
+    looked_at.append(Place(file, "no default is chosen"))
     return None
 
 
-def _only_candidate(looked_at: list[Place]) -> Toolchain | None:
+def _only_candidate(looked_at: list[Place], data: str) -> Toolchain | None:
     found: list[Toolchain] = []
     for folder in places.scripts_folders():
         path = os.path.join(folder, COMMAND + places.EXECUTABLE_SUFFIX)
@@ -134,30 +134,22 @@ def _only_candidate(looked_at: list[Place]) -> Toolchain | None:
         if reason is None:
             found.append(Toolchain(path, "this interpreter's scripts folder"))
             break  # the user's own scripts only count where the environment has none
-    folder = places.toolchains_folder()
-    names = _subfolders(folder)
+    names = _subfolders(data)
     if not names:
         looked_at.append(
-            Place(folder, "holds no toolchain" if os.path.isdir(folder) else "does not exist")
+            Place(data, "holds no toolchain" if os.path.isdir(data) else "does not exist")
         )
     for name in names:
-        path = places.executable_in(os.path.join(folder, name))
+        path = places.executable_in(os.path.join(data, name))
         reason = places.why_not_executable(path)
         if COMMAND not in name:
             reason = f"its name does not contain `{COMMAND}`"
-        looked_at.append(Place(os.path.join(folder, name), reason or "is a toolchain"))
+        looked_at.append(Place(os.path.join(data, name), reason or "is a toolchain"))
         if reason is None:
             found.append(Toolchain(path, f"toolchain `{name}`", name))
     if len(found) > 1:
         raise _several(found, looked_at)
     return found[0] if found else None
-
-
-_STEPS: tuple[Callable[[list[Place]], Toolchain | None], ...] = (
-    _from_path_variable,
-    _from_name,
-    _only_candidate,
-)
 
 
 # --- errors ---------------------------------------------------------------------------------------

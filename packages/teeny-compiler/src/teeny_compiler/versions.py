@@ -117,7 +117,7 @@ def _from_environment(toolchain: Toolchain) -> Versions | None:
 def library_folders(toolchain: Toolchain) -> list[str]:
     """The folders that the toolchain's Python imports packages from."""
     folder = os.path.dirname(toolchain.path)
-    if any(os.path.realpath(own) == os.path.realpath(folder) for own in places.scripts_folders()):
+    if any(own == folder or _is_same(own, folder) for own in places.scripts_folders()):
         return [entry for entry in sys.path if entry]
     found = [os.path.join(toolchain.prefix, "Lib", "site-packages")]
     library = os.path.join(toolchain.prefix, "lib")
@@ -127,6 +127,10 @@ def library_folders(toolchain: Toolchain) -> list[str]:
         pythons = []
     found += [os.path.join(library, name, "site-packages") for name in sorted(pythons)]
     return found
+
+
+def _is_same(first: str, second: str) -> bool:
+    return os.path.realpath(first) == os.path.realpath(second)
 
 
 def _distributions(folder: str) -> tuple[Distribution, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from teeny_macros.codes import E0021
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from teeny_macros.source import SourceMap
@@ -112,13 +112,13 @@ class Artifact(os.PathLike[str]):
     """
 
     __slots__ = (
+        "_stages",
         "content",
         "cubin",
         "metadata",
         "path",
         "side_folder",
         "source_map",
-        "stages",
         "target",
     )
 
@@ -128,7 +128,7 @@ class Artifact(os.PathLike[str]):
         metadata: Metadata,
         target: Target,
         *,
-        stages: Mapping[str, Path] | None = None,
+        stages: Mapping[str, Path] | Callable[[], dict[str, Path]] | None = None,
         source_map: SourceMap | None = None,
         side_folder: Path | None = None,
         content: bytes | None = None,
@@ -137,11 +137,19 @@ class Artifact(os.PathLike[str]):
         self.path = path
         self.metadata = metadata
         self.target = target
-        self.stages = dict(stages or {})
+        self._stages = stages if callable(stages) else dict(stages or {})
         self.source_map = source_map
         self.side_folder = side_folder
         self.content = content
         self.cubin = cubin
+
+    @property
+    def stages(self) -> dict[str, Path]:
+        """The files kept beside `path`, by stage: `ptx`, `mlir`..."""
+        found = self._stages
+        if callable(found):  # a launch needs none of their paths
+            found = self._stages = found()
+        return found
 
     def __fspath__(self) -> str:
         return os.fspath(self.path)

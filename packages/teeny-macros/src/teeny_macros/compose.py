@@ -6,6 +6,7 @@ One module for each scope that helpers come from (`m0`, `m1`... in the order of 
 
 from __future__ import annotations
 
+from functools import partial
 from types import CellType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
@@ -22,7 +23,7 @@ from teeny_macros.namespace import (
     type_variable_text,
 )
 from teeny_macros.refusal import uncapturable
-from teeny_macros.source import Origin
+from teeny_macros.source import Origin, SourceMap
 from teeny_macros.texts import ANNOTATION, BODY
 from teeny_macros.unit import DSL_MODULE, KERNEL_MODULE, UnitModule
 
@@ -41,7 +42,7 @@ class Composition(NamedTuple):
     """
 
     modules: tuple[UnitModule, ...]
-    origins: dict[int, Origin]
+    source_map: SourceMap
     helpers: tuple[SourceFunction, ...]
     guards: tuple[Guard, ...]
     names: dict[int, tuple[str, str]]
@@ -66,21 +67,30 @@ def compose(kernel: SourceFunction, arguments: Iterable[SourceFunction] = ()) ->
         if id(argument) not in composer.placed:
             composer.place(argument)
     modules: list[UnitModule] = []
-    origins: dict[int, Origin] = {}
+    placed: list[tuple[int, Captured]] = []
     line = 1
     for module in [*composer.modules, home]:
         text, places = module.write()
-        for at, origin in places:
-            origins[line + at] = origin
+        placed += [(line + at, captured) for at, captured in places]
         modules.append(UnitModule(module.name, text))
         line += modules[-1].line_count
     return Composition(
         tuple(modules),
-        origins,
+        SourceMap(partial(_origins, placed)),
         tuple(helper for helper in composer.order if helper is not kernel),
         tuple(composer.guards.values()),
         {key: (module.name, name) for key, (module, name) in composer.placed.items()},
     )
+
+
+def _origins(placed: Iterable[tuple[int, Captured]]) -> dict[int, Origin]:
+    """Where the lines of functions come from that begin on these lines of the body."""
+    return {
+        line: Origin(captured.file, pieces[0][1], pieces)
+        for first, captured in placed
+        for line, pieces in enumerate(captured.normal.pieces, start=first)
+        if pieces
+    }
 
 
 class _Module:
@@ -108,8 +118,8 @@ class _Module:
         self.dsl[local] = name
         return local
 
-    def write(self) -> tuple[str, list[tuple[int, Origin]]]:
-        """The text, and the origins of its lines (counted from 0)."""
+    def write(self) -> tuple[str, list[tuple[int, Captured]]]:
+        """The text, and the line of it (counted from 0) at which each function begins."""
         lines = [
             f"import {DSL_MODULE}{_renamed(DSL_MODULE, name)}" for name in sorted(self.dsl_modules)
         ]
@@ -121,13 +131,14 @@ class _Module:
         lines += [_import(module, by_module[module]) for module in sorted(by_module)]
         lines += [f"import {self.namespaces[name]} as {name}" for name in sorted(self.namespaces)]
         lines += [f"{name} = {self.values[name]}" for name in sorted(self.values)]
-        places: list[tuple[int, Origin]] = []
+        text = "".join(f"{line}\n" for line in lines)
+        at = len(lines)
+        places: list[tuple[int, Captured]] = []
         for captured in self.functions:
-            for at, pieces in enumerate(captured.normal.pieces, start=len(lines)):
-                if pieces:
-                    places.append((at, Origin(captured.file, pieces[0][1], pieces)))
-            lines += captured.text.split("\n")[:-1]
-        return "".join(f"{line}\n" for line in lines), places
+            places.append((at, captured))
+            text += captured.text
+            at += len(captured.normal.pieces)
+        return text, places
 
 
 def _renamed(name: str, local: str) -> str:
@@ -177,7 +188,7 @@ class _Composer:
         module.keys.update(wanted)
         module.functions.append(captured)
         for binding in bindings:
-            self.bind(module, binding.use, 0, binding.value, captured)
+            self.bind(module, binding, 0, captured)
         return module
 
     def scope(self, place: Any, wanted: Iterable[tuple[str, Key]]) -> _Module:
@@ -225,39 +236,37 @@ class _Composer:
             return "dsl", ""
         if isinstance(value, TypeVar):
             return "value", type_variable_text(value, str)
-        # A class of named tuples is a value, unless something is taken from it.
-        is_parted = isinstance(value, type) and len(use.chain) > depth + 1
-        text = None if is_parted else literal_text(value, str)
-        if text is not None and dsl_name(value) is None:
-            return "value", text
         name = dsl_name(value)
         if name is not None:
             return "dsl", name
+        # A class of named tuples is a value, unless something is taken from it.
+        is_parted = isinstance(value, type) and len(use.chain) > depth + 1
+        text = None if is_parted else literal_text(value, str)
+        if text is not None:
+            return "value", text
         if is_namespace(value) and len(use.chain) > depth + 1:
             return "namespace", id(value)
         raise uncapturable(value, use, captured, depth)
 
-    def bind(self, module: _Module, use: Use, depth: int, value: Any, captured: Captured) -> None:
-        """Make `use.chain[depth]` stand for `value` in `module`, and its attributes below it."""
+    def bind(self, module: _Module, binding: _Binding, depth: int, captured: Captured) -> None:
+        """Make `use.chain[depth]` stand for the value in `module`, and its attributes below it."""
+        use, value, (kind, key) = binding
         name = use.chain[depth]
-        if isinstance(value, SourceFunction):
+        if kind == "dsl":
+            if key:
+                module.dsl[name] = str(key)
+            else:
+                module.dsl_modules.add(name)
+        elif kind == "function":
             target = self.place(value)
             if (target, value.captured.name) != (module, name):
                 module.helpers[name] = (target.name, value.captured.name)
-        elif is_dsl_module(value):
-            module.dsl_modules.add(name)
+        elif kind == "namespace":
+            self.bind_attribute(module, use, depth, value, captured)
         elif isinstance(value, TypeVar):
             module.values[name] = type_variable_text(value, module.need)
-        elif (found := dsl_name(value)) is not None:
-            module.dsl[name] = found
-        elif isinstance(value, type) and depth + 1 < len(use.chain):
-            self.bind_attribute(module, use, depth, value, captured)
-        elif (text := literal_text(value, module.need)) is not None:
-            module.values[name] = text
-        elif is_namespace(value) and depth + 1 < len(use.chain):
-            self.bind_attribute(module, use, depth, value, captured)
         else:
-            raise uncapturable(value, use, captured, depth)
+            module.values[name] = str(literal_text(value, module.need))
 
     def bind_attribute(
         self, module: _Module, use: Use, depth: int, namespace: Any, captured: Captured
@@ -274,7 +283,7 @@ class _Composer:
         target = self.scope(scope, [(attribute, key)])
         target.keys[attribute] = key
         module.namespaces[name] = target.name
-        self.bind(target, use, depth + 1, value, captured)
+        self.bind(target, _Binding(use, value, key), depth + 1, captured)
 
 
 def _annotates(value: Any) -> bool:

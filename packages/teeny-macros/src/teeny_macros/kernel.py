@@ -357,7 +357,6 @@ class Kernel(SourceFunction, Generic[P]):
         """The instance of resolved types and checked values; equal ones are one object."""
         from teeny_macros.binding import constant_key
         from teeny_macros.instance import Foundation, KernelInstance, Specialization
-        from teeny_macros.source import SourceMap
 
         ordered = tuple((p.name, constants[p.name]) for p in self.parameters if p.name in constants)
         hints = tuple(divisible_by_16), tuple(equal_to_1)
@@ -374,7 +373,7 @@ class Kernel(SourceFunction, Generic[P]):
                     (function.__module__, function.__qualname__),
                     self.parameters,
                     composition.modules,
-                    SourceMap(composition.origins),
+                    composition.source_map,
                     composition.names,
                 )
                 found = KernelInstance(foundation, specialization, options, self)

@@ -73,10 +73,13 @@ def find(captured: Captured, name: str, *, in_body: bool) -> Guard:
             return Guard({name: parameter}, name, parameter)
     if not in_body and name in captured.local_names:
         return Guard(captured.local_names, name, captured.local_names[name])
-    if name in function.__code__.co_freevars and function.__closure__ is not None:
+    if function.__closure__ is not None and name in function.__code__.co_freevars:
         cell = function.__closure__[function.__code__.co_freevars.index(name)]
         return Guard(cell, name, cell_value(cell))
-    for place in (function.__globals__, captured.local_names, vars(builtins)):
+    value = function.__globals__.get(name, MISSING)
+    if value is not MISSING:
+        return Guard(function.__globals__, name, value)
+    for place in (captured.local_names, vars(builtins)):
         if name in place:
             return Guard(place, name, place[name])
     return Guard(function.__globals__, name, MISSING)

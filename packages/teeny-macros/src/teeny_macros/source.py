@@ -8,10 +8,10 @@ file.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 
 class Span(NamedTuple):
@@ -45,10 +45,26 @@ class Origin(NamedTuple):
 class SourceMap:
     """Maps lines and columns of a unit's body (from 1) to the files that the user edits."""
 
-    __slots__ = ("origins",)
+    __slots__ = ("_origins",)
 
-    def __init__(self, origins: Mapping[int, Origin] | Iterable[tuple[int, Origin]] = ()) -> None:
-        self.origins: dict[int, Origin] = dict(origins)
+    def __init__(
+        self,
+        origins: Mapping[int, Origin]
+        | Iterable[tuple[int, Origin]]
+        | Callable[[], dict[int, Origin]] = (),
+    ) -> None:
+        self._origins = origins if callable(origins) else dict(origins)
+
+    @property
+    def origins(self) -> dict[int, Origin]:
+        """Where each line comes from that a user wrote."""
+        found = self._origins
+        if callable(found):  # few processes look at a place
+            found = self._origins = found()
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SourceMap, (self.origins,)
 
     def lookup(self, line: int, column: int = 1) -> tuple[str, int, int] | None:
         """`(file, line, column)` of a place in the body, or None for text that no user wrote."""

@@ -7,6 +7,8 @@ identity, no hash of a library. A change of what is hashed raises `SCHEMA`.
 from __future__ import annotations
 
 from functools import lru_cache
+from hashlib import sha256
+from json import JSONEncoder
 from typing import TYPE_CHECKING, Any
 
 from teeny_compiler import env
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 SCHEMA = 3
 
 Inputs = dict[str, Any]
+_canonical = JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
 
 
 def inputs_of(
@@ -59,16 +62,12 @@ def inputs_of(
 
 def key_of(inputs: Inputs) -> str:
     """The SHA-256 of the inputs, 64 hexadecimal digits."""
-    from hashlib import sha256
-
     return sha256(canonical_json(inputs)).hexdigest()
 
 
 def canonical_json(data: object) -> bytes:
     """One spelling for equal data, on every Python."""
-    import json
-
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+    return _canonical(data).encode()
 
 
 def _assembler() -> str:
@@ -89,7 +88,6 @@ def _assembler() -> str:
 def _host_cpu() -> str:
     """What tells this CPU's code from another's: a directory may be shared between machines."""
     import platform
-    from hashlib import sha256
 
     facts = [platform.system(), platform.machine()]
     try:
