@@ -181,17 +181,17 @@ class Compiler:
                 return found
         entry = self.cache.read(name)
         found = None if entry is None else self._artifact(entry, instance, target)
-        if found is not None:
+        if entry is not None and found is not None:
             usage.note(self.cache.root, name)
-            log.debug(f"{instance.name} for {target} is cached: {found.path}")
+            log.debug(f"{instance.name} for {target} is cached: {entry.where}")
         return found
 
     def _artifact(self, entry: Entry, instance: Instance, target: Target) -> Artifact | None:
         """The artifact of an entry that was found whole; None for metadata of another version."""
         made = _read_artifact(entry, instance, target)
         if made is not None:
-            own = os.fspath(entry.folder).startswith(os.path.join(self.cache.root, ""))
-            made.side_folder = entry.folder if own else self._side_folder(entry.manifest["key"])
+            own = entry.where.startswith(os.path.join(self.cache.root, ""))
+            made.side_folder = made.path.parent if own else self._side_folder(entry.manifest["key"])
         return made
 
     def _side_folder(self, name: str) -> Path:
@@ -287,7 +287,7 @@ class Compiler:
         entry = self.cache.publish(
             name, inputs, output.folder, output.seconds, replace=force, text=unit.body
         )
-        if os.fspath(entry.folder) != output.folder:
+        if entry.where != output.folder:
             _remove(os.path.dirname(output.folder))
         for warning in output.warnings:
             log.warn(warning)
@@ -346,20 +346,19 @@ def _read_artifact(entry: Entry, instance: Instance, target: Target) -> Artifact
     except (OSError, StopIteration, ValueError, KeyError, TypeError, TeenyError) as error:
         log.debug(f"{entry.folder} counts as absent: {error!r}")
         return None
-    folder = entry.folder
     return Artifact(
-        folder / loaded,
+        Path(entry.where, loaded),
         metadata,
         target,
-        stages=partial(_paths, folder, stages),
+        stages=partial(_paths, entry.where, stages),
         source_map=instance.source_map,
         content=content,
         cubin=cubin,
     )
 
 
-def _paths(folder: Path, names: Mapping[str, str]) -> dict[str, Path]:
-    return {stage: folder / name for stage, name in names.items()}
+def _paths(folder: str, names: Mapping[str, str]) -> dict[str, Path]:
+    return {stage: Path(folder, name) for stage, name in names.items()}
 
 
 def _instance_of(given: Instance | Instantiable) -> Instance:

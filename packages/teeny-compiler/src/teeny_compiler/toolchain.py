@@ -78,8 +78,11 @@ def list_toolchains() -> list[Toolchain]:
 
 def default_name(folder: str | None = None) -> str | None:
     """The name that `teeny toolchain default NAME` stored. `folder` as in `places.default_file`."""
+    path = places.default_file(folder)
+    if not os.access(path, os.F_OK):
+        return None
     try:
-        with open(places.default_file(folder), encoding="utf-8") as file:
+        with open(path, encoding="utf-8") as file:
             return file.read().strip() or None
     except (OSError, UnicodeDecodeError):
         return None
@@ -135,7 +138,7 @@ def _only_candidate(looked_at: list[Place], data: str) -> Toolchain | None:
             found.append(Toolchain(path, "this interpreter's scripts folder"))
             break  # the user's own scripts only count where the environment has none
     names = _subfolders(data)
-    if not names:
+    if not names and not found:
         looked_at.append(
             Place(data, "holds no toolchain" if os.path.isdir(data) else "does not exist")
         )
@@ -207,6 +210,8 @@ def _with_choice(error: TeenyError, names: list[str]) -> TeenyError:
 
 
 def _subfolders(folder: str) -> list[str]:
+    if not os.access(folder, os.F_OK):
+        return []
     try:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in entries if entry.is_dir()]

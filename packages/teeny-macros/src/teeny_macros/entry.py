@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from teeny_macros.capture import SourceFunction
@@ -64,7 +65,7 @@ def entry_text(
         by_keyword = by_keyword or is_constant or parameter.passing == "keyword"
         plain = parameter.passing == "positional" or not by_keyword
         arguments.append(text if plain else f"{name}={text}")
-    attributes = [f"{name}={value!r}" for name, value in options.named().items()]
+    attributes = [*_attributes(options)]
     attributes.append(f"divisible_by_16={_names(divisible_by_16)}")
     attributes.append(f"equal_to_1={_names(equal_to_1)}")
     signature = ", ".join(f"{name}: {types[name].text}" for name in types)
@@ -79,8 +80,16 @@ def entry_text(
     return "".join(f"{line}\n" for line in lines)
 
 
+@lru_cache
+def _attributes(options: LaunchOptions) -> tuple[str, ...]:
+    return tuple(f"{name}={value!r}" for name, value in options.named().items())
+
+
+_ROOTS = {POINTER: "Ptr", DESCRIPTOR: "TensorDescriptor"}
+
+
 def _annotation_root(type_: Type) -> str:
-    return {POINTER: "Ptr", DESCRIPTOR: "TensorDescriptor"}.get(type_.kind, type_.dtype)
+    return _ROOTS.get(type_.kind, type_.dtype)
 
 
 def _import(module: str, name: str, local: str) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from teeny_macros.capture import Captured
 
 DSL = "teeny_triton"
+_BUILTINS = vars(builtins)
 DTYPES = frozenset(
     "i1 i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 f8e4m3 f8e5m2".split()  # noqa: SIM905
 )
@@ -79,7 +80,7 @@ def find(captured: Captured, name: str, *, in_body: bool) -> Guard:
     value = function.__globals__.get(name, MISSING)
     if value is not MISSING:
         return Guard(function.__globals__, name, value)
-    for place in (captured.local_names, vars(builtins)):
+    for place in (captured.local_names, _BUILTINS):
         if name in place:
             return Guard(place, name, place[name])
     return Guard(function.__globals__, name, MISSING)
@@ -90,12 +91,20 @@ def is_dsl_module(value: object) -> bool:
     return isinstance(value, ModuleType) and _is_dsl_path(value.__name__)
 
 
+# Functions and classes of the kernel language that were met, by `id`, and their names: a module
+# may hold many kernels, and each names them.
+_of_the_language: dict[int, tuple[object, str]] = {}
+
+
 def _is_dsl_path(name: object) -> bool:
     return isinstance(name, str) and (name == DSL or name.startswith(f"{DSL}."))
 
 
 def dsl_name(value: object) -> str | None:
     """The name that the kernel language has for `value`, None when it is not of the language."""
+    known = _of_the_language.get(id(value))
+    if known is not None:
+        return known[1]
     # `Const` and `Ptr[f32]` are aliases made by `typing`; only the first has a name of its own.
     if hasattr(value, "__origin__"):
         language = sys.modules.get(DSL)
@@ -103,6 +112,8 @@ def dsl_name(value: object) -> str | None:
     module = getattr(value, "__module__", None)
     name = getattr(value, "__name__", None)
     if _is_dsl_path(module) and isinstance(name, str) and not isinstance(value, TypeVar):
+        if getattr(sys.modules.get(DSL), name, MISSING) is value:
+            _of_the_language[id(value)] = value, name
         return name
     return None
 
@@ -124,7 +135,7 @@ def unwrap_constexpr(value: Any) -> Any:
 
 def is_builtin(name: str, value: object) -> bool:
     """Whether `value` is Python's own `name`, which the compiler judges."""
-    return vars(builtins).get(name, MISSING) is value
+    return _BUILTINS.get(name, MISSING) is value
 
 
 def is_namespace(value: object) -> bool:

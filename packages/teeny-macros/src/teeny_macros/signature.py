@@ -8,6 +8,8 @@ launch.
 
 from __future__ import annotations
 
+from functools import lru_cache
+from types import UnionType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from teeny_macros.codes import E0024, E0025
@@ -176,6 +178,16 @@ def _evaluate(captured: Captured, text: str) -> Any:
 
 def _form(annotation: Any) -> _Form:
     """What an evaluated annotation says."""
+    kind: type[Any] = type(annotation)  # pyright: ignore[reportUnknownVariableType]
+    if kind is UnionType or kind is type or kind.__module__ == "typing":
+        try:
+            return _known_form(annotation)
+        except TypeError:
+            pass  # `Annotated` with data that has no hash
+    return _read_form(annotation)
+
+
+def _read_form(annotation: Any) -> _Form:
     if annotation is None or annotation is type(None):
         return _Form(UNTYPED, is_optional=True)
     if isinstance(annotation, TypeVar):
@@ -203,6 +215,10 @@ def _form(annotation: Any) -> _Form:
     if name is not None and not is_dsl_module(annotation):
         raise _Unsupported(f"`{name}`, which no parameter of a kernel can be")
     return _Form(UNTYPED)
+
+
+# Kernels of a module have the same few annotations. What is equal says the same.
+_known_form = lru_cache(512)(_read_form)
 
 
 def _pointer(annotation: Any, name: str, kind: str) -> _Form:

@@ -55,10 +55,15 @@ _unkept: dict[tuple[str, str], str] = {}
 class Entry(NamedTuple):
     """An entry that was read and found whole; `files` are its names without the manifest."""
 
-    folder: Path
+    where: str
     files: tuple[str, ...]
     manifest: Mapping[str, Any]
     contents: Mapping[str, bytes] | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are."""
+        return Path(self.where)
 
     def read(self, name: str) -> bytes:
         """What a file held when its digest was checked; raises OSError where nothing was read."""
@@ -146,7 +151,7 @@ class Cache:
         self._warn_unkept(reason)
         where = work if os.path.isdir(work) else self.folder(key)
         _keep_until_exit(self.root, key, where)
-        return Entry(Path(where), tuple(sorted(contents)), manifest, contents)
+        return Entry(where, tuple(sorted(contents)), manifest, contents)
 
     def adopt(
         self, key: str, manifest: Mapping[str, Any], files: Mapping[str, bytes]
@@ -313,7 +318,7 @@ def _read(folder: str, key: str) -> Entry:
         if len(content) != facts["size"] or digest(content) != facts["sha256"]:
             raise DamagedEntryError(f"`{name}` has changed")
         contents[name] = content
-    return Entry(Path(folder), tuple(names), manifest, contents)
+    return Entry(folder, tuple(names), manifest, contents)
 
 
 def _bytes_of(path: str) -> bytes:
