@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
+import time
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +14,8 @@ from teeny_compiler import compile_kernels
 from teeny_macros import devices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -27,3 +32,32 @@ def warm_compiler() -> Iterator[None]:
     patch.setitem(devices._compilers, "default", compile_warm)
     yield
     patch.undo()
+
+
+def _locked(file: Any) -> bool:
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@pytest.fixture(scope="session")
+def turn() -> Callable[[], AbstractContextManager[Any]]:
+    """A context for one of two processes on a GPU at a time, each with up to 60 GB: PyTorch."""
+
+    @contextmanager
+    def taken() -> Iterator[Any]:
+        import torch
+
+        with ExitStack() as stack:
+            places = (Path(tempfile.gettempdir(), f"teeny_large_{at}.lock") for at in (0, 1))
+            locks = [stack.enter_context(place.open("w")) for place in places]
+            while not any(map(_locked, locks)):
+                time.sleep(0.02)
+            yield torch
+            torch.cuda.empty_cache()
+
+    return taken

@@ -327,6 +327,67 @@ def turned(array: NDArray[Any]) -> NDArray[Any]:
     return np.asfortranarray(array[::-1])[::-1] if array.ndim else array
 
 
+def far(array: NDArray[Any], axis: int) -> NDArray[Any]:
+    """The same elements, those along `axis` more than 2^31 elements apart from first to last.
+
+    The memory between them is never touched, so that it costs nothing but addresses.
+    """
+    import mmap
+
+    step = far_step(array, axis) * array.itemsize
+    private: Any = {}
+    if hasattr(mmap, "MAP_NORESERVE"):
+        private["flags"] = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_NORESERVE
+    memory = mmap.mmap(-1, step * (array.shape[axis] - 1) + array.nbytes, **private)
+    strides = list(array.strides)
+    strides[axis] = step
+    seen: NDArray[Any] = np.ndarray(array.shape, array.dtype, memory, strides=tuple(strides))
+    seen[...] = array
+    return seen
+
+
+def far_step(array: NDArray[Any], axis: int) -> int:
+    """A stride of `axis`, in elements, for which it reaches beyond 2^31 elements."""
+    return (2**31 // (array.shape[axis] - 1) + array.size) // 8 * 8 + 8
+
+
+def axis_apart(array: NDArray[Any], last: bool) -> int | None:
+    """The first, or last, axis along which an array can be spread over few pages."""
+    axes = [at for at, side in enumerate(array.shape) if 2 <= side <= 64]
+    return axes[-1 if last else 0] if axes else None
+
+
+def check_far(
+    spec: KernelSpec, case: Case, dtype: str, place: Callable[[Any, int | None], Any]
+) -> list[str]:
+    """Results and gradients of a case whose first (or last) axes reach beyond 2^31 elements.
+
+    `place(array, axis)` puts an array where the operation runs, and spreads it along `axis`. The
+    results are bit-equal to those of arrays that lie close.
+    """
+    arrays = [np.ascontiguousarray(array) for array in inputs(spec, case, dtype)]
+
+    def found(put: Callable[[Any], Any]) -> list[NDArray[Any]]:
+        placed = [put(own) for own in arrays]
+        outputs = tupled(spec.run(*placed, **case.options))
+        gradients: Sequence[Any] = ()
+        if spec.backward is not None and spec.backward_reference is not None:
+            rng = seeded("far", spec.name, case.shapes)
+            grads = [np.asarray(rng.standard_normal(tuple(own.shape))) for own in outputs]
+            upstream = [put(as_dtype(own, dtype)) for own in grads]
+            gradients = spec.backward(upstream, placed, outputs, dict(case.options))
+        return [host(own) for own in (*outputs, *gradients) if own is not None]
+
+    close = found(lambda own: place(own, None))
+    wrong: list[str] = []
+    for last in (False, True):
+        apart = found(lambda own, last=last: place(own, axis_apart(own, last)))  # type: ignore[misc]
+        if len(close) != len(apart) or not all(map(same_bits, close, apart)):
+            which = "last" if last else "first"
+            wrong.append(f"{told(case)} {dtype}: other bits where the {which} axes reach far")
+    return wrong
+
+
 def host(array: Any) -> NDArray[Any]:
     """An array of any library as a NumPy array."""
     if isinstance(array, np.ndarray):

@@ -1,0 +1,68 @@
+"""Every operation on few elements that lie more than 2^31 apart: views of sparse memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from teeny_kernels import testing
+from teeny_kernels.registry import specs
+
+if TYPE_CHECKING:
+    from teeny_kernels.spec import Case, KernelSpec
+
+SPECS = specs()
+
+
+def far_case(spec: KernelSpec) -> Case:
+    """The case of the most axes, and of few elements, that has an axis to spread."""
+
+    def fits(case: Case) -> bool:
+        arrays = testing.inputs(spec, case, spec.dtypes[0])
+        return (
+            all(array.size for array in arrays)
+            and sum(array.size for array in arrays) <= 12_000
+            and testing.axis_apart(arrays[0], False) is not None
+        )
+
+    return max(filter(fits, spec.cases), key=lambda case: [len(own) for own in case.shapes])
+
+
+def on_the_host(array: Any, axis: int | None) -> Any:
+    return array if axis is None else testing.far(array, axis)
+
+
+def on_a_gpu(array: Any, axis: int | None) -> Any:
+    import torch
+
+    tensor = testing.as_tensor(torch, array).cuda()
+    if axis is None:
+        return tensor
+    step = testing.far_step(array, axis)
+    strides = [step if at == axis else own for at, own in enumerate(tensor.stride())]
+    memory = torch.empty(step * array.shape[axis], dtype=tensor.dtype, device="cuda")
+    return memory.as_strided(tensor.shape, strides).copy_(tensor)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_elements_that_lie_far_apart_are_found(name: str) -> None:
+    spec = SPECS[name]
+    dtype = "f16" if "f16" in spec.dtypes else spec.dtypes[0]
+    wrong = testing.check_far(spec, far_case(spec), dtype, on_the_host)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.gpu
+@pytest.mark.large
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", SPECS)
+def test_elements_that_lie_far_apart_are_found_on_a_gpu(name: str, turn: Any) -> None:
+    spec = SPECS[name]
+    dtype = "f16" if "f16" in spec.dtypes else spec.dtypes[0]
+    case = far_case(spec)
+    # Compiles, without its turn.
+    assert not testing.check_far(spec, case, dtype, lambda array, _: on_a_gpu(array, None))
+    with turn():
+        wrong = testing.check_far(spec, case, dtype, on_a_gpu)
+    assert not wrong, "\n".join(wrong)
