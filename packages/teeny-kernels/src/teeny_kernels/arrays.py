@@ -7,6 +7,7 @@ the libraries is imported before an array of it has come.
 from __future__ import annotations
 
 import sys
+from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -89,6 +90,8 @@ def operand(name: str, value: Any) -> Operand:
     """
     kind = type(value)
     library = kind.__module__.partition(".")[0]
+    if library == "torch" and hasattr(value, "data_ptr"):
+        return _tensor(name, value)
     if library == "numpy" and hasattr(value, "__array_interface__") and hasattr(value, "strides"):
         if hasattr(value, "mask"):
             raise E1209.error(name=name, found="an array with a mask").help(
@@ -103,16 +106,6 @@ def operand(name: str, value: Any) -> Operand:
                 name=name, found=f"an array with strides of {value.strides} bytes for {dtype}"
             ).help("copy it first: `numpy.ascontiguousarray`")
         return Operand(value, value.shape, steps, dtype, "cpu", "numpy")
-    if library == "torch" and hasattr(value, "data_ptr"):
-        dtype = _dtype(name, str(value.dtype).rpartition(".")[2])
-        where = value.device
-        strided = value.layout is sys.modules["torch"].strided
-        if not strided or value.is_neg() or value.is_meta:
-            raise _unlike_memory(name, value)
-        device = "cpu" if where.type == "cpu" else f"{where.type}:{where.index or 0}"
-        return Operand(
-            value.detach(), tuple(value.shape), tuple(value.stride()), dtype, device, "torch"
-        )
     if library == "cupy":
         dtype = _dtype(name, value.dtype.name)
         steps = tuple(step // value.itemsize for step in value.strides)
@@ -128,6 +121,30 @@ def operand(name: str, value: Any) -> Operand:
     raise E1201.error(name=name, found=f"`{kind.__qualname__}`").help(
         "pass a NumPy, torch, CuPy or JAX array, or a buffer of a device"
     )
+
+
+def _tensor(name: str, tensor: Any) -> Operand:
+    """A tensor of torch; what is asked of every one is asked by few calls."""
+    foreign, where = tensor.dtype, tensor.device
+    dtype = _TENSOR_DTYPES.get(foreign)
+    if dtype is None:
+        dtype = _TENSOR_DTYPES[foreign] = _dtype(name, str(foreign).rpartition(".")[2])
+    torch = sys.modules["torch"]
+    if tensor.layout is not torch.strided or tensor.is_neg() or tensor.is_meta:
+        raise _unlike_memory(name, tensor)
+    device = _TENSOR_DEVICES.get(where)
+    if device is None:
+        device = "cpu" if where.type == "cpu" else f"{where.type}:{where.index or 0}"
+        _TENSOR_DEVICES[where] = device
+    # Nothing that follows is part of torch's graph, or sees a subclass.
+    is_plain = type(tensor) is torch.Tensor and not tensor.requires_grad
+    array = tensor if is_plain else tensor.detach()
+    return Operand(array, tuple(tensor.shape), tuple(tensor.stride()), dtype, device, "torch")
+
+
+# Torch's dtypes and devices, as they come.
+_TENSOR_DTYPES: dict[Any, str] = {}
+_TENSOR_DEVICES: dict[Any, str] = {}
 
 
 def _unlike_memory(name: str, tensor: Any) -> Exception:
@@ -170,10 +187,11 @@ def empty(like: Operand, shape: Sequence[int], dtype: str | None = None) -> Oper
 
         made = np.empty(shape, numpy_dtype(dtype))
     elif like.library == "torch":
-        torch = sys.modules["torch"]
-        made = torch.empty(
-            shape, dtype=getattr(torch, _LIBRARY_NAMES[dtype]), device=like.array.device
-        )
+        if dtype == like.dtype:
+            made = like.array.new_empty(shape)
+        else:
+            foreign = getattr(sys.modules["torch"], _LIBRARY_NAMES[dtype])
+            made = like.array.new_empty(shape, dtype=foreign)
     elif like.library == "cupy":
         cupy = sys.modules["cupy"]
         with like.array.device:
@@ -182,6 +200,30 @@ def empty(like: Operand, shape: Sequence[int], dtype: str | None = None) -> Oper
         info = devices.describe(like.array) if like.device == "cpu" else None
         made = devices.device(info.device if info else like.device).buffer(shape, dtype)
     return Operand(made, shape, row_major(shape), dtype, like.device, like.library)
+
+
+def is_aligned(array: Any) -> bool:
+    """Whether an array, as a launch takes it, begins at a multiple of 16 bytes."""
+    address = getattr(array, "data_ptr", None)
+    if address is not None:  # torch
+        return int(address()) % 16 == 0
+    found = devices.describe(array)
+    return found is not None and found.pointer % 16 == 0
+
+
+@cache
+def arch_of(device: str) -> str:
+    """The architecture of a GPU by the name of its device; empty for a CPU."""
+    return "" if device == "cpu" else str(devices.device(device).target.arch)
+
+
+@cache
+def processors_of(device: str) -> int:
+    """The multiprocessors of a GPU; 1 for a CPU."""
+    if device == "cpu":
+        return 1
+    found: Any = devices.device(device)
+    return int(found.properties["multiprocessor_count"])
 
 
 def numpy_dtype(dtype: str) -> Any:

@@ -136,6 +136,8 @@ def contiguous(operation: str, x: Operand, dtype: str | None = None) -> Operand:
 
 def expanded(x: Operand, shape: Sequence[int]) -> Operand:
     """`x` as an array of `shape` that repeats along axes of one element; nothing is copied."""
+    if x.shape == shape:
+        return x
     missing = len(shape) - x.ndim
     strides = [0] * missing + [
         0 if own == 1 and side != 1 else step
@@ -160,14 +162,20 @@ def broadcast_shape(operation: str, *shapes: Sequence[int]) -> tuple[int, ...]:
 
 def reshaped(x: Operand, shape: Sequence[int]) -> Operand:
     """A contiguous array seen with another shape of as many elements."""
-    return x._replace(shape=tuple(shape), strides=row_major(shape))
+    sides = tuple(shape)
+    return Operand(x.array, sides, row_major(sides), x.dtype, x.device, x.library)
 
 
 def permuted(x: Operand, axes: Sequence[int]) -> Operand:
     """`x` with its axes in another order; nothing is copied."""
-    return x._replace(
-        shape=tuple(x.shape[axis] for axis in axes),
-        strides=tuple(x.strides[axis] for axis in axes),
+    shape, strides = x.shape, x.strides
+    return Operand(
+        x.array,
+        tuple([shape[axis] for axis in axes]),
+        tuple([strides[axis] for axis in axes]),
+        x.dtype,
+        x.device,
+        x.library,
     )
 
 

@@ -32,6 +32,10 @@ class Rows(NamedTuple):
 def as_rows(operation: str, x: Operand, axis: int, dtype: str | None = None) -> Rows:
     """`x` with `axis` last, as rows. Raises E1205 when it has no such axis."""
     at = normal_axis(operation, axis, x.ndim)
+    if at == x.ndim - 1 and dtype in (None, x.dtype) and x.is_contiguous:
+        columns = x.shape[at]
+        rows = prod(x.shape[:at])
+        return Rows(reshaped(x, (rows, columns)), rows, columns, x.shape, tuple(range(x.ndim)))
     order = (*(own for own in range(x.ndim) if own != at), at)
     moved = contiguous(operation, permuted(x, order), dtype)
     columns = x.shape[at]

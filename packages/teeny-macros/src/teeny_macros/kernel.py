@@ -117,6 +117,7 @@ class Kernel(SourceFunction, Generic[P]):
         self._shared = shared
         self._options = options
         self._over: dict[Any, Any] = {}  # short launchers, by their grids
+        self._changed: dict[Any, Kernel[P]] = {}  # what `options` gave, by what it was asked for
         _take_names(self, captured)
 
     @property
@@ -221,6 +222,18 @@ class Kernel(SourceFunction, Generic[P]):
 
         None leaves an option as it is. Raises E1023.
         """
+        # The types, too, since True is 1.
+        asked = (
+            num_warps, num_stages, num_ctas, maxnreg, enable_fp_fusion, launch_pdl,
+            launch_cooperative_grid,
+        )  # fmt: skip
+        key = (asked, *map(type, asked))
+        try:
+            known = self._changed.get(key)
+        except TypeError:  # a value that no option has
+            known = None
+        if known is not None:
+            return known
         given = {
             "num_warps": num_warps,
             "num_stages": num_stages,
@@ -236,7 +249,8 @@ class Kernel(SourceFunction, Generic[P]):
         variants: dict[LaunchOptions, Kernel[P]] = self._shared.variants
         if options not in variants:
             variants.setdefault(options, Kernel(self.captured, self._shared, options))
-        return variants[options]
+        found = self._changed[key] = variants[options]
+        return found
 
     if not TYPE_CHECKING:  # checkers must see that a kernel cannot be called
 

@@ -15,15 +15,14 @@ from teeny_kernels.attention.cases import arguments, sizes_of_gradients
 from teeny_kernels.attention.decode import attention_combine, attention_decode
 from teeny_kernels.attention.forward import attention_forward
 from teeny_kernels.attention.options import Options
-from teeny_kernels.attention.plan import dense
+from teeny_kernels.attention.plan import dense, operands_of
 from teeny_kernels.attention.reference import (
     attention,
     gradients,
     sizes_of_results,
     torch_attention,
 )
-from teeny_kernels.attention.run import backward_of, forward
-from teeny_kernels.attention.split import Cache, decode, is_step
+from teeny_kernels.attention.run import attend, backward_of
 from teeny_kernels.spec import Case, Cost, KernelSpec, Tolerance
 
 A = TypeVar("A")
@@ -69,9 +68,7 @@ def flash_attention(
     options = Options(
         causal, scale, window, soft_cap, alibi_slopes, sink, sink_tokens, dropout, seed
     )
-    plan = dense("flash_attention", (q, k, v), options)
-    out, lse = decode(plan, Cache()) if is_step(plan) else forward(plan)
-    return out.finish(), lse.finish()
+    return attend("flash_attention", operands_of((q, k, v)), options)
 
 
 def flash_attention_backward(

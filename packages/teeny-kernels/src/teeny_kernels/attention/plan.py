@@ -10,17 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import teeny_triton as tl
-from teeny_kernels.arrays import Operand, operand, same_place
+from teeny_kernels.arrays import Operand, is_aligned, operand, same_place
 from teeny_kernels.attention.blocks import is_hopper
 from teeny_kernels.attention.options import Options, numbers_of
 from teeny_kernels.attention.places import check_pages, check_starts
 from teeny_kernels.codes import E1202, E1203
 from teeny_kernels.layout import contiguous, permuted, require_dtype
 from teeny_kernels.spec import FLOATS
-from teeny_macros import devices
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 DEEPEST = 256
 
@@ -101,7 +100,18 @@ def exact_of(dtype: str) -> str:
 
 def dense(operation: str, arrays: tuple[Any, Any, Any], asked: Options) -> Plan:
     """A call on (batch, heads, rows, depth). Raises E1201, E1202, E1203, E1204, E1206."""
-    q, k, v = (operand(name, own) for name, own in zip("qkv", arrays, strict=True))
+    return dense_of(operation, operands_of(arrays), asked)
+
+
+def operands_of(arrays: tuple[Any, Any, Any]) -> tuple[Operand, Operand, Operand]:
+    """q, k and v. Raises E1201 and E1203."""
+    q, k, v = arrays
+    return operand("q", q), operand("k", k), operand("v", v)
+
+
+def dense_of(operation: str, arrays: tuple[Operand, Operand, Operand], asked: Options) -> Plan:
+    """`dense` of arrays that were looked at already."""
+    q, k, v = arrays
     check_dtypes(operation, q, k, v)
     fits = (
         q.ndim == k.ndim == v.ndim == 4
@@ -213,15 +223,26 @@ def rows_of(operation: str, x: Operand) -> Rows:
 
 def described(rows: Rows, device: str, dtype: str, side: int, depth: int) -> Any:
     """A descriptor of tiles of `side` rows for the hardware to copy, where it can; else None."""
+    describe = describer(rows, device, dtype, side, depth)
+    return None if describe is None else describe(rows.array)
+
+
+def describer(
+    rows: Rows, device: str, dtype: str, side: int, depth: int
+) -> Callable[[Any], Any] | None:
+    """What makes such descriptors of arrays that are like `rows` in all but where they lie."""
     if dtype not in {"f16", "bf16"} or len(rows.shape) != 4 or not is_hopper(device):
         return None
     batch, head, row = rows.strides
     whole = all(stride > 0 and stride * 2 % 16 == 0 for stride in (batch, head, row))
-    info = devices.describe(rows.array)
-    if not whole or info is None or info.pointer % 16 or 0 in rows.shape:
+    if not whole or 0 in rows.shape or not is_aligned(rows.array):
         return None
-    strides = (batch, head, row, 1)
-    return tl.tensor_descriptor(rows.array, (1, 1, side, depth), rows.shape, strides)
+    shape, strides, block = rows.shape, (batch, head, row, 1), (1, 1, side, depth)
+
+    def describe(array: Any) -> Any:
+        return tl.tensor_descriptor(array, block, shape, strides)
+
+    return describe
 
 
 def check_dtypes(operation: str, q: Operand, k: Operand, v: Operand) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from teeny_kernels.arrays import Operand, empty, finish, operand, same_place
+from teeny_kernels.arrays import Operand, empty, finish, is_aligned, operand, same_place
 from teeny_kernels.attention.backward import (
     attention_backward_kv,
     attention_backward_q,
@@ -12,43 +12,114 @@ from teeny_kernels.attention.backward import (
 )
 from teeny_kernels.attention.blocks import DESCRIBED_WORK, Blocks, blocks_of, depth_of, tuned
 from teeny_kernels.attention.forward import attention_forward
-from teeny_kernels.attention.plan import Extras, Plan, Rows, Sides, described, exact_of, rows_of
+from teeny_kernels.attention.options import Options, is_plain
+from teeny_kernels.attention.plan import (
+    Extras,
+    Plan,
+    Rows,
+    Sides,
+    dense_of,
+    describer,
+    exact_of,
+    rows_of,
+)
+from teeny_kernels.attention.split import Cache, decode, is_step
 from teeny_kernels.codes import E1202
 from teeny_kernels.layout import Output, contiguous, require_dtype
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+
+def attend(
+    operation: str, arrays: tuple[Operand, Operand, Operand], asked: Options
+) -> tuple[Any, Any]:
+    """The results of a call on dense arrays, which is checked and planned once for all like it."""
+    key: Any = None
+    if asked.alibi_slopes is None and asked.sink is None and is_plain(asked):
+        q, k, v = arrays
+        key = (operation, q[1:], k[1:], v[1:], is_aligned(k.array), is_aligned(v.array), asked)
+        known = _calls.get(key)
+        if known is not None:
+            return known(arrays)
+    plan = dense_of(operation, arrays, asked)
+    if is_step(plan):
+        out, lse = decode(plan, Cache())
+        return out.finish(), lse.finish()
+    out, lse = _results(plan)
+    rows = [rows_of(operation, own) for own in arrays]
+    run = _forward(plan, rows, out)
+    run(out.operand.array, lse.operand.array, *(own.array for own in rows))
+    # Copies have to be made each time.
+    if key is not None and all(a.array is b.array for a, b in zip(rows, arrays, strict=True)):
+        if len(_calls) >= _MOST_CALLS:
+            _calls.clear()
+        _calls[key] = _call(run, out.operand, lse.operand)
+    return out.finish(), lse.finish()
+
+
+# Calls of dense arrays by what they are, but not where, and by the options.
+_calls: dict[Any, Callable[[tuple[Operand, Operand, Operand]], tuple[Any, Any]]] = {}
+_MOST_CALLS = 512
+
+
+def _call(
+    run: Callable[..., None], out: Operand, lse: Operand
+) -> Callable[[tuple[Operand, Operand, Operand]], tuple[Any, Any]]:
+    shape, logarithms, exact = out.shape, lse.shape, lse.dtype
+
+    def call(arrays: tuple[Operand, Operand, Operand]) -> tuple[Any, Any]:
+        first, k, v = arrays
+        result, sums = empty(first, shape), empty(first, logarithms, exact)
+        run(result.array, sums.array, first.array, k.array, v.array)
+        return finish(result), finish(sums)
+
+    return call
+
+
+def _results(plan: Plan) -> tuple[Output, Output]:
+    operation, first = plan.operation, plan.arrays[0]
+    out = Output(operation, first, (*first.shape[:-1], plan.sides.dv))
+    exact = exact_of(first.dtype)
+    return out, Output(operation, first, plan.shape_of_logarithms(), dtype=exact)
 
 
 def forward(plan: Plan) -> tuple[Output, Output]:
     """The result and the logarithms of the sums."""
-    operation, first, sides = plan.operation, plan.arrays[0], plan.sides
-    out = Output(operation, first, (*first.shape[:-1], sides.dv))
-    lse = Output(operation, first, plan.shape_of_logarithms(), dtype=exact_of(first.dtype))
+    out, lse = _results(plan)
+    rows = [rows_of(plan.operation, own) for own in plan.arrays]
+    run = _forward(plan, rows, out)
+    run(out.operand.array, lse.operand.array, *(own.array for own in rows))
+    return out, lse
+
+
+def _forward(plan: Plan, rows: Sequence[Rows], out: Output) -> Callable[..., None]:
+    """The launch, from the results, q, k and v; the optional arrays are those of the plan."""
+    sides = plan.sides
     by_tiles, blocks = _blocks(plan, "forward")
-    q, k, v = (rows_of(operation, own) for own in plan.arrays)
     grid = sides.batch * sides.heads * -(-sides.sq // blocks.m)
     sink = plan.extras.sink
-    tuned(attention_forward, *blocks.launch)[grid](
-        out.operand.array,
-        lse.operand.array,
-        q.array,
-        k.array,
-        v.array,
-        *_described(plan, (k, v), blocks.n, by_tiles),
-        None if sink is None else sink.array,
-        *_extras(plan.extras),
-        *q.strides,
-        *k.strides,
-        *v.strides,
-        *rows_of(operation, out.operand).strides,
-        *_numbers(plan),
+    extras = (None if sink is None else sink.array, *_extras(plan.extras))
+    describers = _describers(plan, rows[1:], blocks.n, by_tiles)
+    strides = [step for own in rows for step in own.strides]
+    sizes = (*strides, *rows_of(plan.operation, out.operand).strides, *_numbers(plan))
+    constants: dict[str, Any] = {
         **plan.numbers,
         **_constants(sides, blocks),
-        HELD=blocks.held,
-        LATER=_later(plan, blocks) if by_tiles else 0,
-    )
-    return out, lse
+        "HELD": blocks.held,
+        "LATER": _later(plan, blocks) if by_tiles else 0,
+    }
+    options = blocks.launch
+
+    def run(result: Any, sums: Any, q: Any, k: Any, v: Any) -> None:
+        tiles = (None, None)
+        if describers is not None:
+            tiles = describers[0](k), describers[1](v)
+        tuned(attention_forward, *options)[grid](
+            result, sums, q, k, v, *tiles, *extras, *sizes, **constants
+        )
+
+    return run
 
 
 def backward(plan: Plan, grad: Operand, out: Operand, lse: Operand) -> list[Any]:
@@ -156,14 +227,25 @@ def _later(plan: Plan, blocks: Blocks) -> int:
 
 
 def _described(plan: Plan, rows: Sequence[Rows], side: int, by_tiles: bool) -> list[Any]:
-    if not by_tiles:
+    found = _describers(plan, rows, side, by_tiles)
+    if found is None:
         return [None, None]
+    return [describe(own.array) for describe, own in zip(found, rows, strict=True)]
+
+
+def _describers(
+    plan: Plan, rows: Sequence[Rows], side: int, by_tiles: bool
+) -> list[Callable[[Any], Any]] | None:
+    """What makes the descriptors of two arrays; None where either has none."""
+    if not by_tiles:
+        return None
     first, depths = plan.arrays[0], (plan.sides.dq, plan.sides.dv)
     found = [
-        described(own, first.device, first.dtype, side, depth_of(depth))
+        describer(own, first.device, first.dtype, side, depth_of(depth))
         for own, depth in zip(rows, depths, strict=True)
     ]
-    return [None, None] if None in found else found
+    made = [describe for describe in found if describe is not None]
+    return made if len(made) == len(found) else None
 
 
 def _extras(extras: Extras) -> tuple[Any, Any, Any]:

@@ -6,11 +6,10 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import teeny_triton as tl
-from teeny_kernels.arrays import ITEMSIZES, Operand, empty
+from teeny_kernels.arrays import ITEMSIZES, Operand, arch_of, empty
 from teeny_kernels.convolution.geometry import MOST, Geometry
 from teeny_kernels.convolution.shifted_kernels import convolve_shifted, lay_padded
 from teeny_kernels.layout import contiguous
-from teeny_kernels.products.views import arch_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,7 +93,7 @@ def reach(x: Operand) -> int:
 
 def reads_tiles(x: Operand) -> bool:
     """Whether the device of `x` moves tiles by descriptors."""
-    arch = arch_of(x)
+    arch = arch_of(x.device)
     return bool(arch) and int(arch[3:]) >= 90
 
 

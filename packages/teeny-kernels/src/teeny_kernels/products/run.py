@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from teeny_kernels.arrays import ITEMSIZES, Operand, empty, row_major
+from teeny_kernels.arrays import (
+    ITEMSIZES,
+    Operand,
+    arch_of,
+    empty,
+    is_aligned,
+    processors_of,
+    row_major,
+)
 from teeny_kernels.layout import broadcast_shape
 from teeny_kernels.products.choose import Config, Problem, choose
 from teeny_kernels.products.kernels import matmul_kernel, matmul_on_cpu
@@ -12,13 +21,11 @@ from teeny_kernels.products.persistent import matmul_persistent
 from teeny_kernels.products.stream import matmul_join, matmul_shares, matmul_shares_described
 from teeny_kernels.products.views import (
     along_k,
-    arch_of,
     batched,
-    described,
+    describer,
     lies_along,
     takes_descriptors,
 )
-from teeny_macros import devices
 
 
 class Epilogue(NamedTuple):
@@ -73,13 +80,6 @@ class _Launch(NamedTuple):
     imprecise: int | None = None
 
     @property
-    def extras(self) -> tuple[Any, ...]:
-        """The arrays of the epilogue."""
-        own = self.epilogue
-        arrays = (own.rows, own.columns, own.bias, own.residual)
-        return tuple(None if array is None else array.array for array in arrays)
-
-    @property
     def numbers(self) -> tuple[Any, ...]:
         """The strides of the factors, then the numbers of the epilogue."""
         own = self.epilogue
@@ -97,6 +97,14 @@ class _Launch(NamedTuple):
         }
 
 
+# Launches of a product: from the result, both operands and the arrays of the epilogue, which are
+# as those that it was made for in everything but where they lie.
+_Run = Callable[[Operand, Any, Any, tuple[Any, ...]], None]
+_runs: dict[Any, _Run] = {}
+_MOST_RUNS = 512
+_NUMBERS = (int, float)
+
+
 def product(
     out: Operand,
     x: Operand,
@@ -111,23 +119,55 @@ def product(
     `out` is contiguous. With `relaxed`, f32 is rounded to tf32 and sums of 8-bit floats are kept in
     fewer bits, where a GPU is faster so. `config` is chosen when it is not given.
     """
+    extras = (epilogue.rows, epilogue.columns, epilogue.bias, epilogue.residual)
+    arrays = tuple(None if own is None else own.array for own in extras)
+    key = _key(out, x, y, epilogue, relaxed, config)
+    run = None if key is None else _runs.get(key)
+    if run is not None:
+        run(out, x.array, y.array, arrays)
+        return
     a, b = _matrices(x, y)
     if not a.shape[0] * a.shape[1] * b.shape[2]:
         return
     relaxed = relaxed and x.dtype in _RELAXED
     if config is None:
-        a, b = along_k(arch_of(out), a, b, relaxed=relaxed)
+        a, b = along_k(arch_of(out.device), a, b, relaxed=relaxed)
         config = choose(_problem(out, a, b, epilogue, relaxed=relaxed))
     precision = "tf32" if relaxed and x.dtype == "f32" else "ieee"
     is_precise = x.dtype in ("f8e4m3", "f8e5m2") and not relaxed
     imprecise = min(_IMPRECISE, config.k) if is_precise else None
     launch = _Launch(out, a, b, epilogue, config, precision, imprecise)
     if config.kind == "persistent":
-        _persistent(launch)
+        run = _persistent(launch)
     elif config.kind in ("shares", "persistent shares") and a.shape[2] > config.k:
-        _shares(launch)
+        run = _shares(launch)
     else:
-        _tiles(launch)
+        run = _tiles(launch)
+    run(out, a.array, b.array, arrays)
+    # Copies have to be made each time.
+    if key is not None and a.array is x.array and b.array is y.array:
+        if len(_runs) >= _MOST_RUNS:
+            _runs.clear()
+        _runs[key] = run
+
+
+def _key(
+    out: Operand, x: Operand, y: Operand, epilogue: Epilogue, relaxed: bool, config: Config | None
+) -> Any:
+    """All that decides how a product is launched: of arrays, what they are but not where.
+
+    None where something may change without being another object.
+    """
+    aligned = out.device == "cpu" or (
+        is_aligned(out.array), is_aligned(x.array), is_aligned(y.array),
+    )  # fmt: skip
+    key = (out[1:], x[1:], y[1:], aligned, relaxed, config)
+    if epilogue is PLAIN:
+        return key
+    if type(epilogue.alpha) not in _NUMBERS or type(epilogue.beta) not in _NUMBERS:
+        return None
+    extras = (epilogue.rows, epilogue.columns, epilogue.bias, epilogue.residual)
+    return (*key, epilogue[4:], *(None if own is None else own.size == 1 for own in extras))
 
 
 def chosen(
@@ -135,7 +175,7 @@ def chosen(
 ) -> Config:
     """The configuration that `product` chooses for the same arguments."""
     relaxed = relaxed and x.dtype in _RELAXED
-    a, b = along_k(arch_of(out), *_matrices(x, y), relaxed=relaxed)
+    a, b = along_k(arch_of(out.device), *_matrices(x, y), relaxed=relaxed)
     return choose(_problem(out, a, b, epilogue, relaxed=relaxed))
 
 
@@ -154,35 +194,31 @@ def _as_one(x: Operand, y: Operand) -> tuple[Operand, Operand]:
     return rows, y._replace(shape=(1, *y.shape[1:]))
 
 
-def _tiles(own: _Launch) -> None:
+def _tiles(own: _Launch) -> _Run:
     config = own.config
     count, m, k, n = *own.x.shape, own.y.shape[-1]
     grid = count * -(-m // config.m) * -(-n // config.n)
     own_kernel = matmul_on_cpu if own.out.device == "cpu" else matmul_kernel
-    launch: Any = own_kernel.options(num_warps=config.warps, num_stages=config.stages)[grid]
-    launch(
-        own.out.array,
-        own.x.array,
-        own.y.array,
-        *own.extras,
-        m,
-        n,
-        k,
-        *own.x.strides,
-        *own.y.strides,
-        *own.numbers,
-        PRECISION=own.precision,
-        IMPRECISE=own.imprecise,
-        EVEN_K=k % config.k == 0,
-        BLOCK_M=config.m,
-        BLOCK_N=config.n,
-        BLOCK_K=config.k,
-        GROUP_M=config.group,
+    tuned: Any = own_kernel.options(num_warps=config.warps, num_stages=config.stages)
+    sizes = (m, n, k, *own.x.strides, *own.y.strides, *own.numbers)
+    constants: dict[str, Any] = {
+        "PRECISION": own.precision,
+        "IMPRECISE": own.imprecise,
+        "EVEN_K": k % config.k == 0,
+        "BLOCK_M": config.m,
+        "BLOCK_N": config.n,
+        "BLOCK_K": config.k,
+        "GROUP_M": config.group,
         **own.constants,
-    )
+    }
+
+    def run(out: Operand, x: Any, y: Any, extras: tuple[Any, ...]) -> None:
+        tuned[grid](out.array, x, y, *extras, *sizes, **constants)
+
+    return run
 
 
-def _shares(own: _Launch) -> None:
+def _shares(own: _Launch) -> _Run:
     config = own.config
     count, m, k, n = *own.x.shape, own.y.shape[-1]
     tiles = count * -(-m // config.m) * -(-n // config.n)
@@ -190,62 +226,77 @@ def _shares(own: _Launch) -> None:
     share = -(-tiles * steps // max(1, config.programs))
     programs = -(-tiles * steps // share)
     kind = {"f64": "f64", "i8": "i32"}.get(own.x.dtype, "f32")
-    parts = empty(own.out, (2 * programs * config.m * config.n,), kind)
     shape = {"BLOCK_M": config.m, "BLOCK_N": config.n, "GROUP_M": config.group, **own.constants}
     each: dict[str, Any] = {
         "PRECISION": own.precision, "IMPRECISE": own.imprecise, "BLOCK_K": config.k, **shape,
     }  # fmt: skip
-    launch: Any
+    options: dict[str, Any] = {"num_warps": config.warps, "num_stages": config.stages}
+    numbers = own.numbers
+    tuned: Any
     if config.kind == "persistent shares":
-        layout, x, y = _tiles_of(own)
-        tuned = matmul_shares_described.options(num_warps=config.warps, num_stages=config.stages)
-        launch = tuned[programs]
-        sizes = (m, n, k, tiles, share, *own.numbers)
-        launch(own.out.array, parts.array, x, y, *own.extras, *sizes, **each, **layout)
+        layout, x_tiles, y_tiles = _tiles_of(own)
+        tuned = matmul_shares_described.options(**options)
+        sizes: tuple[Any, ...] = (m, n, k, tiles, share, *numbers)
+        each.update(layout)
     else:
-        launch = matmul_shares.options(num_warps=config.warps, num_stages=config.stages)[programs]
-        steps_of = (*own.x.strides, *own.y.strides)
-        sizes = (m, n, k, tiles, share, *steps_of, *own.numbers)
-        arrays = (own.out.array, parts.array, own.x.array, own.y.array, *own.extras)
-        launch(*arrays, *sizes, **each, EVEN_K=k % config.k == 0)
-    if any(at * steps // share != (at * steps + steps - 1) // share for at in range(tiles)):
-        rows = max(1, min(config.m, _JOINED // config.n))
-        join: Any = matmul_join[tiles * (config.m // rows)]
-        numbers = (m, n, steps, share, *own.numbers)
-        join(own.out.array, parts.array, *own.extras, *numbers, **shape, ROWS=rows)
+        x_tiles = y_tiles = _itself
+        tuned = matmul_shares.options(**options)
+        sizes = (m, n, k, tiles, share, *own.x.strides, *own.y.strides, *numbers)
+        each["EVEN_K"] = k % config.k == 0
+    is_cut = any(at * steps // share != (at * steps + steps - 1) // share for at in range(tiles))
+    rows = max(1, min(config.m, _JOINED // config.n))
+    join: Any = matmul_join[tiles * (config.m // rows)]
+
+    def run(out: Operand, x: Any, y: Any, extras: tuple[Any, ...]) -> None:
+        parts = empty(out, (2 * programs * config.m * config.n,), kind).array
+        tuned[programs](out.array, parts, x_tiles(x), y_tiles(y), *extras, *sizes, **each)
+        if is_cut:
+            join(out.array, parts, *extras, m, n, steps, share, *numbers, **shape, ROWS=rows)
+
+    return run
 
 
-def _tiles_of(own: _Launch) -> tuple[dict[str, bool], Any, Any]:
-    """How the operands lie, and their descriptors."""
+def _itself(array: Any) -> Any:
+    return array
+
+
+def _tiles_of(own: _Launch) -> tuple[dict[str, bool], Callable[..., Any], Callable[..., Any]]:
+    """How the operands lie, and what makes their descriptors."""
     config = own.config
     x_turned, y_turned = lies_along(own.x) == 0, lies_along(own.y) == 0
     layout = {"BATCHED": own.x.shape[0] > 1, "X_TURNED": x_turned, "Y_TURNED": y_turned}
-    x = described(own.x, config.m, config.k, turned=x_turned)
-    return layout, x, described(own.y, config.k, config.n, turned=y_turned)
+    x = describer(own.x, config.m, config.k, turned=x_turned)
+    return layout, x, describer(own.y, config.k, config.n, turned=y_turned)
 
 
-def _persistent(own: _Launch) -> None:
+def _persistent(own: _Launch) -> _Run:
     config = own.config
     count, m, k, n = *own.x.shape, own.y.shape[-1]
     tiles = count * -(-m // config.m) * -(-n // config.n)
-    out = own.out._replace(shape=(count, m, n), strides=row_major((count, m, n)))
-    layout, x, y = _tiles_of(own)
-    programs = min(tiles, config.programs or _processors(own.out))
-    tuned = matmul_persistent.options(num_warps=config.warps, num_stages=config.stages)
-    launch: Any = tuned[programs]
-    launch(
-        described(out, config.m, config.n // config.split), x, y, *own.extras,
-        m, n, k, tiles, *own.numbers,
-        PRECISION=own.precision, IMPRECISE=own.imprecise, BLOCK_M=config.m, BLOCK_N=config.n,
-        BLOCK_K=config.k, GROUP_M=config.group, SPLIT=config.split, **own.constants, **layout,
-    )  # fmt: skip
+    whole = own.out._replace(shape=(count, m, n), strides=row_major((count, m, n)))
+    layout, x_tiles, y_tiles = _tiles_of(own)
+    out_tiles = describer(whole, config.m, config.n // config.split)
+    programs = min(tiles, config.programs or processors_of(own.out.device))
+    tuned: Any = matmul_persistent.options(num_warps=config.warps, num_stages=config.stages)
+    sizes = (m, n, k, tiles, *own.numbers)
+    constants: dict[str, Any] = {
+        "PRECISION": own.precision, "IMPRECISE": own.imprecise, "BLOCK_M": config.m,
+        "BLOCK_N": config.n, "BLOCK_K": config.k, "GROUP_M": config.group,
+        "SPLIT": config.split, **own.constants, **layout,
+    }  # fmt: skip
+
+    def run(out: Operand, x: Any, y: Any, extras: tuple[Any, ...]) -> None:
+        described = out_tiles(out.array), x_tiles(x), y_tiles(y)
+        tuned[programs](*described, *extras, *sizes, **constants)
+
+    return run
 
 
 def _problem(out: Operand, x: Operand, y: Operand, epilogue: Epilogue, *, relaxed: bool) -> Problem:
     count, m, k, n = *x.shape, y.shape[-1]
     arch, processors, fits = "", 1, False
     if out.device != "cpu":
-        arch, processors = arch_of(out), _processors(out)
+        arch, processors = arch_of(out.device), processors_of(out.device)
         whole = out._replace(shape=(count, m, n), strides=row_major((count, m, n)))
         fits = x.dtype == y.dtype and takes_descriptors(x, y, whole)
     return Problem(
@@ -264,10 +315,3 @@ def _problem(out: Operand, x: Operand, y: Operand, epilogue: Epilogue, *, relaxe
         processors=processors,
         out_bytes=ITEMSIZES[out.dtype],
     )
-
-
-def _processors(x: Operand) -> int:
-    if x.device == "cpu":
-        return 1
-    device: Any = devices.device(x.device)
-    return int(device.properties["multiprocessor_count"])

@@ -7,13 +7,12 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import teeny_triton as tl
-from teeny_kernels.arrays import ITEMSIZES, Operand, empty
+from teeny_kernels.arrays import ITEMSIZES, Operand, arch_of, empty, is_aligned
 from teeny_kernels.layout import contiguous, expanded, permuted, reshaped
 from teeny_kernels.products.kernels import transpose_kernel
-from teeny_macros import devices
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 # Sides from which on turning a matrix costs less than what it saves.
 _WORTH_TURNING = 256
@@ -68,13 +67,22 @@ def along_k(arch: str, x: Operand, y: Operand, *, relaxed: bool) -> tuple[Operan
 
 def described(x: Operand, rows: int, columns: int, *, turned: bool = False) -> Any:
     """The descriptor of the matrices, of their transposes if they are `turned`."""
+    return describer(x, rows, columns, turned=turned)(x.array)
+
+
+def describer(x: Operand, rows: int, columns: int, *, turned: bool = False) -> Callable[..., Any]:
+    """What makes the descriptors of arrays that are like `x` in all but where they lie."""
     sides, block = x.shape[1:], (rows, columns)
     if turned:
         sides, block = sides[::-1], block[::-1]
     strides = (_row_step(x), 1)
     if x.shape[0] > 1:
         sides, block, strides = (x.shape[0], *sides), (1, *block), (x.strides[0], *strides)
-    return tl.tensor_descriptor(x.array, block, shape=sides, strides=strides)
+
+    def describe(array: Any) -> Any:
+        return tl.tensor_descriptor(array, block, sides, strides)
+
+    return describe
 
 
 def lies_along(x: Operand) -> int:
@@ -95,17 +103,11 @@ def _can_be_described(x: Operand) -> bool:
     if 0 in x.shape or (x.strides[1 + along] != 1 and x.shape[1 + along] != 1):
         return False
     steps = [_row_step(x), *(x.strides[:1] if x.shape[0] > 1 else ())]
-    info = devices.describe(x.array)
-    aligned = all(step > 0 and step * ITEMSIZES[x.dtype] % 16 == 0 for step in steps)
-    return aligned and info is not None and info.pointer % 16 == 0
-
-
-def arch_of(x: Operand) -> str:
-    """The architecture of the GPU that an array lies on; empty for a CPU."""
-    return "" if x.device == "cpu" else str(devices.device(x.device).target.arch)
+    size = ITEMSIZES[x.dtype]
+    return all(step > 0 and step * size % 16 == 0 for step in steps) and is_aligned(x.array)
 
 
 def takes_descriptors(*operands: Operand) -> bool:
     """Whether descriptors can describe the operands, and their device reads tiles by them."""
-    arch = arch_of(operands[0])
+    arch = arch_of(operands[0].device)
     return bool(arch) and int(arch[3:]) >= 90 and all(map(_can_be_described, operands))
