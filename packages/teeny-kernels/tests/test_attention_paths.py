@@ -9,7 +9,7 @@ import pytest
 
 import teeny_kernels as tk
 from teeny_kernels import testing
-from teeny_kernels.attention import blocks, plan, run
+from teeny_kernels.attention import blocks, plan, reference, run
 from teeny_kernels.codes import KernelError
 from teeny_kernels.registry import specs
 from teeny_kernels.spec import Case
@@ -26,6 +26,12 @@ def dense(heads: int, shared: int, sq: int, sk: int, depth: int, **options: Any)
     return Case((q, k, k), options)
 
 
+@pytest.fixture(autouse=True)
+def no_plans(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What these tests choose otherwise is planned by them alone."""
+    monkeypatch.setattr(run, "_calls", {})
+
+
 @pytest.mark.parametrize(
     "case",
     [
@@ -38,7 +44,7 @@ def test_tiles_by_descriptors_and_factors_in_registers_give_the_same(
 ) -> None:
     """What is chosen on sm_90 for f16, run by the CPU target."""
     described: list[Any] = []
-    make = plan.described
+    make = plan.describer
 
     def noted(*arguments: Any) -> Any:
         described.append(make(*arguments))
@@ -47,7 +53,7 @@ def test_tiles_by_descriptors_and_factors_in_registers_give_the_same(
     for module in (blocks, plan):
         monkeypatch.setattr(module, "is_hopper", lambda _device: True)
     monkeypatch.setattr(run, "DESCRIBED_WORK", dict.fromkeys(("forward", "q", "kv"), 0))
-    monkeypatch.setattr(run, "described", noted)
+    monkeypatch.setattr(run, "describer", noted)
     spec = specs()["flash_attention"]
     wrong = testing.check_forward(spec, case, "f16") + testing.check_backward(spec, case, "f16")
     assert not wrong, "\n".join(wrong)
@@ -265,3 +271,49 @@ def test_nan_in_a_row_of_q_stays_in_it(columns: int) -> None:
     assert np.isnan(lse[0, 1, 7])
     out[0, 1, 7] = clean[0, 1, 7]
     assert testing.same_bits(out, clean)
+
+
+def test_calls_alike_are_planned_once_and_others_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    plans: list[Any] = []
+
+    def noted(*args: Any) -> Any:
+        plans.append(args)
+        return plan.dense_of(*args)
+
+    monkeypatch.setattr(run, "dense_of", noted)
+
+    def call(q: Any, k: Any, v: Any, **options: Any) -> None:
+        found, lse = tk.flash_attention(q, k, v, **options)
+        wanted, sums = reference.attention(q, k, v, **options)
+        assert np.allclose(found, wanted, atol=1e-5)
+        assert np.allclose(lse, sums, atol=1e-5)
+
+    q, k, v = (normal(1, 2, 40, 16) for _ in range(3))
+    call(q, k, v)
+    for other in (normal(1, 2, 40, 16), q + 1):
+        call(other, k, q)
+    assert len(plans) == 1
+    turned = np.ascontiguousarray(k.transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3)
+    others: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+        ((q, turned, v), {}),
+        ((q[:, :1], k[:, :1], v[:, :1]), {}),
+        ((q, k, v[..., :8]), {}),
+        ((q, k, v), {"causal": True}),
+        ((q, k, v), {"scale": 0.5}),
+        ((q, k, v), {"window": 7}),
+    ]
+    for count, (arrays, options) in enumerate(others, 2):
+        call(*arrays, **options)
+        call(*arrays, **options)
+        assert len(plans) == count, options
+    # An option that may change by itself, and rows that have to be copied, are looked at each time.
+    strided = np.repeat(v, 2, axis=-1)[..., ::2]
+    for arrays, options in (((q, k, v), {"scale": np.float32(0.5)}), ((q, k, strided), {})):
+        before = len(plans)
+        call(*arrays, **options)
+        call(*arrays, **options)
+        assert len(plans) == before + 2
+    with pytest.raises(KernelError):
+        tk.flash_attention(q, k[:, :, :30], v)
+    with pytest.raises(KernelError):
+        tk.flash_attention(q, k, v.astype(np.float64))

@@ -14,6 +14,7 @@ from teeny_compiler.reading.limits import LIMITS
 from teeny_kernels import testing
 from teeny_kernels.arrays import operand
 from teeny_kernels.codes import KernelError
+from teeny_kernels.products import run
 from teeny_kernels.products.choose import Config, Problem, choose, table
 from teeny_kernels.products.grouped_kernels import grouped_described
 from teeny_kernels.products.run import PLAIN, Epilogue, product
@@ -342,3 +343,50 @@ def test_every_kernel_gives_the_product_on_a_gpu(config: Config, shape: tuple[in
                 product(o, p, q, epilogue, config=config)
                 error = (out.double() - exact).abs()
                 assert (error <= bound * (exact.abs() + k**0.5 * 0.01)).all(), error.max()
+
+
+def test_products_alike_are_chosen_once_and_others_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen: list[Any] = []
+    monkeypatch.setattr(run, "_runs", {})
+
+    def noted(problem: Problem) -> Config:
+        chosen.append(problem)
+        return choose(problem)
+
+    monkeypatch.setattr(run, "choose", noted)
+
+    def check(x: Any, y: Any, factor: float = 1.0) -> None:
+        found = tk.matmul(x, y) if factor == 1.0 else _scaled(x, y, factor)
+        assert np.allclose(found, factor * (x @ y), atol=1e-4)
+
+    def _scaled(x: Any, y: Any, factor: float) -> Any:
+        return multiplied(x, y, PLAIN._replace(alpha=factor))
+
+    x, y = normal(40, 24), normal(24, 56)
+    for _ in range(2):
+        check(x, y)
+        check(x + 1, normal(24, 56))
+    assert len(chosen) == 1
+    cases: list[tuple[Any, ...]] = [
+        (turned(x), y), (x, turned(y)), (x[:30], y), (x[:, :8], y[:8]),
+        (x, y, 2.0), (x, y, -0.5), (np.repeat(x, 2, axis=1)[:, ::2], y),
+    ]  # fmt: skip
+    for count, case in enumerate(cases, 2):
+        for _ in range(2):
+            check(*case)
+        assert len(chosen) == count
+    # A number that may change by itself is looked at each time.
+    factor = np.array(3.0)
+    for value in (3.0, 4.0):
+        factor[...] = value
+        found = multiplied(x, y, PLAIN._replace(alpha=factor))  # type: ignore[arg-type]
+        assert np.allclose(found, value * (x @ y), atol=1e-4)
+
+
+def test_copies_of_operands_are_made_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "_runs", {})
+    x = normal(3, 2, 40, 24).transpose(1, 0, 2, 3)  # leading axes that do not join
+    y = normal(2, 3, 24, 8)
+    for own in (x, x + 1):
+        assert np.allclose(tk.matmul(own, y), own @ y, atol=1e-4)
+    assert not run._runs
