@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -65,4 +66,30 @@ def test_elements_that_lie_far_apart_are_found_on_a_gpu(name: str, turn: Any) ->
     assert not testing.check_far(spec, case, dtype, lambda array, _: on_a_gpu(array, None))
     with turn():
         wrong = testing.check_far(spec, case, dtype, on_a_gpu)
+    assert not wrong, "\n".join(wrong)
+
+
+# Where operations ask whether places need 64 bits.
+ASKED = {
+    "teeny_kernels.activation.softmax.is_wide": ("softmax", "log_softmax"),
+    "teeny_kernels.loss.class_run.is_wide": ("cross_entropy", "linear_cross_entropy"),
+    "teeny_kernels.norm.channel_run.is_wide": ("batch_norm", "group_norm", "instance_norm"),
+    "teeny_kernels.pooling.whole.is_wide": ("global_avg_pool", "global_max_pool"),
+    "teeny_kernels.pooling.geometry.Windows.wide": ("avg_pool", "max_pool", "lp_pool"),
+    "teeny_kernels.padding.pad._wide": ("constant_pad", "reflection_pad", "circular_pad"),
+    "teeny_kernels.convolution.run._wide": ("conv1d", "conv2d", "conv_transpose2d"),
+}
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"), [(asked, name) for asked, names in ASKED.items() for name in names]
+)
+def test_places_of_64_bits_give_the_same(
+    asked: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = SPECS[name]
+    case = max(spec.cases, key=lambda own: prod(own.shapes[0]) * (prod(own.shapes[0]) < 60_000))
+    wide = property(lambda _: True) if asked.endswith(".wide") else lambda *_: True
+    monkeypatch.setattr(asked, wide)
+    wrong = testing.check_forward(spec, case, "f32") + testing.check_backward(spec, case, "f32")
     assert not wrong, "\n".join(wrong)

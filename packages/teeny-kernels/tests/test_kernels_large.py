@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SPECS = specs()
 INF = float("inf")
 LINE = 1009  # a prime
+UNITS = 1000  # whole units of eight, as rows are read (see rows.unit_of)
 FLAT = {"activation", "elementwise", "optimizer"}
 LOSSES = {"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss", "kl_div",
           "hinge_embedding_loss", "margin_ranking_loss", "binary_cross_entropy",
@@ -53,8 +54,16 @@ def reduction(background: float, values: str = "normal", rest: Any = None) -> tu
 BYTES: dict[str, Any] = {"o": {"dtype": "f16"}, "values": "i8 i8", "dtype": "f32"}
 LARGE: dict[str, tuple[Stretched, ...]] = {
     "prelu": (of((LINE, 7), (7,)),),
-    "softmax": (rows(), of((3, LINE), axis=1, background=-INF, rest=0.0)),
-    "log_softmax": (rows(), of((3, LINE), axis=1, background=-INF)),
+    "softmax": (
+        rows(),
+        of((3, LINE), axis=1, background=-INF, rest=0.0),
+        of((1, UNITS), axis=1, background=-INF, rest=0.0),
+    ),
+    "log_softmax": (
+        rows(),
+        of((3, LINE), axis=1, background=-INF),
+        of((1, UNITS), axis=1, background=-INF),
+    ),
     "add": (of((LINE,), (LINE,)), of((37, 100), (100,)), of((37, 100), (37, 1))),
     "mul": (of((LINE,), (LINE,)), of((37, 100), (100,)), of((37, 100), (37, 1))),
     "muon_step": (
@@ -66,6 +75,7 @@ LARGE: dict[str, tuple[Stretched, ...]] = {
         rows((37,), mean=True, dtype="bf16"),
         of((5, 6, 7), (5, 7), o={"reduction": "none"}),
         of((3, LINE), (3,), o={"reduction": "none"}, axis=1, background=-INF, places=(1,)),
+        of((1, UNITS), (1,), o={"reduction": "none"}, axis=1, background=-INF, places=(1,)),
     ),
     "nll_loss": (
         rows((37,), o={"reduction": "none"}),
@@ -134,12 +144,17 @@ LARGE: dict[str, tuple[Stretched, ...]] = {
         of((5, 8, 30), o={"training": True}, whole=True, dtype="bf16"),
         of((5, 8, 30), o={"training": False}),
         of((2, 3, LINE), o={"training": True}, axis=2, whole=True, dtype="bf16"),
+        of((1, 1, UNITS), o={"training": False}, axis=2),
     ),
     "group_norm": (
         of((5, 6, 30), o={"num_groups": 2}),
         of((1, 4, LINE), o={"num_groups": 2}, axis=2, whole=True, dtype="bf16"),
     ),
-    "instance_norm": (of((5, 6, 30)), of((1, 3, LINE), axis=2, whole=True, dtype="bf16")),
+    "instance_norm": (
+        of((5, 6, 30)),
+        of((1, 3, LINE), axis=2, whole=True, dtype="bf16"),
+        of((1, 1, UNITS), axis=2, whole=True, dtype="bf16"),
+    ),
     "layer_norm": (
         of((37, 128), (128,), (128,), o={"normalized_shape": 128}),
         of((37, 1000), (1000,), (1000,), o={"normalized_shape": 1000}),
@@ -161,8 +176,16 @@ LARGE: dict[str, tuple[Stretched, ...]] = {
         of((5, 3, 9, 8), o={"norm_type": 2, "kernel_size": (3, 2), "stride": (1, 2)}),
         of((1, 2 * LINE, 6), o={"norm_type": 2, "kernel_size": (2, 3), "stride": (2, 1)}, axis=1),
     ),
-    "global_avg_pool": (of((37, 5, 17)), of((1, 3, LINE), axis=2, mean=True, dtype="bf16")),
-    "global_max_pool": (of((37, 5, 17)), of((1, 3, LINE), axis=2, background=-6e4)),
+    "global_avg_pool": (
+        of((37, 5, 17)),
+        of((1, 3, LINE), axis=2, mean=True, dtype="bf16"),
+        of((1, 1, UNITS), axis=2, mean=True, dtype="bf16"),
+    ),
+    "global_max_pool": (
+        of((37, 5, 17)),
+        of((1, 3, LINE), axis=2, background=-6e4),
+        of((1, 1, UNITS), axis=2, background=-6e4),
+    ),
     "linear": (of((37, 64), (48, 64), (48,)),),
     "linear_activation": (
         of((37, 32), (64, 32), (64,), (37, 64), o={"activation": "gelu_tanh"}),

@@ -29,6 +29,14 @@ def number(value: f32 | f64 | i32 | i64 | float, x: Tensor[f32, R] | f32) -> f32
 
 
 @device
+def narrow(x: Any, WIDE: bool) -> Any:
+    """A place or a size: i32, whose arithmetic is fast, unless it may be too large for that."""
+    if WIDE:
+        return tl.cast(x, i64)
+    return tl.cast(x, i32)
+
+
+@device
 def accumulated(x: Tensor[Any, R]) -> Tensor[Any, R]:
     """`x` in the dtype of its sums: integers and bools in i64, floats as `widen` says."""
     if x.dtype == f16 or x.dtype == bf16:

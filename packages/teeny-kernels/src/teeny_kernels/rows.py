@@ -88,6 +88,11 @@ def unit_of(columns: int) -> int:
     return gcd(columns, 8) or 1
 
 
+def is_wide(count: int) -> bool:
+    """Whether places among so many need 64 bits, those of the block after the last included."""
+    return count >= 2**31 - 2**16
+
+
 def warps_of(block: int, itemsize: int) -> int:
     """Warps for a resident row: 16 to 32 half-width elements for each thread."""
     return max(1, min(16, block * itemsize // (32 * 64)))

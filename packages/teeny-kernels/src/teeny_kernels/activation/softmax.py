@@ -20,8 +20,8 @@ import teeny_triton as tl
 from teeny_kernels.arrays import ITEMSIZES, Operand, operand, same_place
 from teeny_kernels.codes import E1202
 from teeny_kernels.layout import require_dtype
-from teeny_kernels.numerics import widen
-from teeny_kernels.rows import block_of, map_rows, resident, unit_of, warps_of
+from teeny_kernels.numerics import narrow, widen
+from teeny_kernels.rows import block_of, is_wide, map_rows, resident, unit_of, warps_of
 from teeny_kernels.spec import FLOATS, Case, Cost, KernelSpec, Tolerance
 from teeny_macros import Kernel, kernel
 from teeny_triton import Axis, Const, Float, Ptr, bf16, f16, f32, f64, i32, i64
@@ -86,12 +86,13 @@ def softmax_backward_wide(
     out_ptr: Ptr[D],
     grad_ptr: Ptr[D],
     y_ptr: Ptr[D],
-    n_units: i32 | int,
+    n_units: i64 | int,
     UNIT: Const[int],
     LOG: Const[bool],
+    WIDE: Const[bool],
     BLOCK_SIZE: Const[int],
 ) -> None:
-    n_cols = n_units * UNIT
+    n_cols = narrow(n_units, WIDE) * UNIT
     row = tl.program_id(Axis.X).to(i64) * n_cols
     lanes = tl.arange(0, BLOCK_SIZE)
     total = widen(tl.zeros((BLOCK_SIZE,), tl.elem(grad_ptr)))
@@ -118,12 +119,13 @@ def softmax_backward_wide(
 def softmax_forward_wide(
     out_ptr: Ptr[D],
     x_ptr: Ptr[D],
-    n_units: i32 | int,
+    n_units: i64 | int,
     UNIT: Const[int],
     LOG: Const[bool],
+    WIDE: Const[bool],
     BLOCK_SIZE: Const[int],
 ) -> None:
-    n_cols = n_units * UNIT
+    n_cols = narrow(n_units, WIDE) * UNIT
     row = tl.program_id(Axis.X).to(i64) * n_cols
     lanes = tl.arange(0, BLOCK_SIZE)
     largest = widen(tl.full((BLOCK_SIZE,), -float("inf"), tl.elem(x_ptr)))
@@ -215,6 +217,7 @@ def _launch(
         columns // unit,
         UNIT=unit,
         LOG=log,
+        **({"WIDE": is_wide(columns)} if chosen is wide else {}),
         BLOCK_SIZE=block,
     )
 

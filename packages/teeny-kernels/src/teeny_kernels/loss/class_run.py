@@ -9,7 +9,7 @@ from teeny_kernels.codes import E1202, E1204
 from teeny_kernels.layout import Output, contiguous, require_dtype
 from teeny_kernels.loss import reduction as reductions
 from teeny_kernels.loss.class_kernels import row_shares, row_total
-from teeny_kernels.rows import block_of, warps_of
+from teeny_kernels.rows import block_of, is_wide, warps_of
 from teeny_kernels.spec import FLOATS
 
 INTEGERS = ("i64", "i32", "i16", "i8", "u8")
@@ -137,11 +137,12 @@ class Tile(NamedTuple):
     whole: bool
     height: int
     width: int
+    wide: bool
 
     @property
-    def constants(self) -> dict[str, int]:
-        """The sides, by the names that kernels give them."""
-        return {"HEIGHT": self.height, "WIDTH": self.width}
+    def constants(self) -> dict[str, Any]:
+        """The sides, and whether rows are too long for i32, by the names that kernels give them."""
+        return {"HEIGHT": self.height, "WIDTH": self.width, "WIDE": self.wide}
 
 
 def row_tile(columns: int, itemsize: int, *, twice: bool = False) -> Tile:
@@ -154,11 +155,11 @@ def row_tile(columns: int, itemsize: int, *, twice: bool = False) -> Tile:
     whole = columns * itemsize <= 32 << 10
     if twice and not whole:
         warps = 16 if columns * itemsize <= 128 << 10 else 32
-        return Tile(warps, False, 4, warps * 32 * vector)
+        return Tile(warps, False, 4, warps * 32 * vector, is_wide(columns))
     block = block_of(columns) if twice else min(block_of(columns), (16 << 10) // itemsize)
     warps = min(16 if twice else 4, warps_of(block, itemsize))
     width = min(block, warps * 32 * vector)
-    return Tile(warps, True, block // width, width)
+    return Tile(warps, True, block // width, width, is_wide(columns))
 
 
 def weight_sum(call: ClassCall) -> Any:

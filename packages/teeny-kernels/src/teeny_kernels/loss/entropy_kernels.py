@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import teeny_triton as tl
 from teeny_kernels.loss.class_kernels import number_at, weights_of
-from teeny_kernels.numerics import R, number, widen
+from teeny_kernels.numerics import R, narrow, number, widen
 from teeny_macros import device, kernel
 from teeny_triton import R1, R2, Axis, Const, Float, Ptr, Tensor, bf16, f16, f32, f64, i1, i32, i64
 
@@ -44,7 +44,7 @@ def places(HEIGHT: Const[int], WIDTH: Const[int]) -> Tensor[i32, R2]:
 @device
 def lane_statistics(
     row_ptr: Ptr[Any],
-    n_cols: i32 | int,
+    n_cols: Any,
     AGAIN: Const[bool],
     HEIGHT: Const[int],
     WIDTH: Const[int],
@@ -81,15 +81,15 @@ def joined(largest: Tensor[f32, R1], total: Tensor[f32, R1]) -> tuple[f32, f32]:
 @device
 def slopes(
     p: Tensor[f32, R2],
-    at: Tensor[i32, R2],
+    at: Any,
     mask: Tensor[i1, R2],
-    target: i32,
+    target: Any,
     weight: f32,
     scale: f32,
     smoothing: f32,
     w_ptr: Ptr[D] | None,
     sum_w: f32,
-    n_cols: i32 | int,
+    n_cols: Any,
     SMOOTH: Const[bool],
 ) -> Tensor[f32, R2]:
     """The gradients by the elements `at` of a row, whose softmax is `p`."""
@@ -109,17 +109,18 @@ def cross_entropy_backward_kernel(
     x_ptr: Ptr[D],
     target_ptr: Ptr[i64],
     w_ptr: Ptr[D] | None,
-    n_units: i32 | int,
+    n_units: i64 | int,
     ignore_index: i64 | int,
     smoothing: f64 | float,
     UNIT: Const[int],
     ROWS: Const[bool],
     SMOOTH: Const[bool],
     WHOLE: Const[bool],
+    WIDE: Const[bool],
     HEIGHT: Const[int],
     WIDTH: Const[int],
 ) -> None:
-    n_cols = n_units * UNIT
+    n_cols = narrow(n_units, WIDE) * UNIT
     row = tl.program_id(Axis.X).to(i64)
     row_ptr = x_ptr + row * n_cols
     dx_row_ptr = dx_ptr + row * n_cols
@@ -136,7 +137,7 @@ def cross_entropy_backward_kernel(
         top, total = joined(largest, sums)
     counts = target != ignore_index
     inside = (target >= 0) & (target < n_cols)
-    hit = tl.where(inside, target, -1).to(i32)
+    hit = narrow(tl.where(inside, target, -1), WIDE)
     scale = tl.where(counts, number(1.0, top), number(0.0, top))
     if grad_ptr is not None:
         scale = number_at(grad_ptr + (row if ROWS else row * 0), counts, 0.0, top)
@@ -177,15 +178,16 @@ def cross_entropy_forward_kernel(
     x_ptr: Ptr[D],
     target_ptr: Ptr[i64],
     w_ptr: Ptr[D] | None,
-    n_units: i32 | int,
+    n_units: i64 | int,
     ignore_index: i64 | int,
     smoothing: f64 | float,
     UNIT: Const[int],
     SMOOTH: Const[bool],
+    WIDE: Const[bool],
     HEIGHT: Const[int],
     WIDTH: Const[int],
 ) -> None:
-    n_cols = n_units * UNIT
+    n_cols = narrow(n_units, WIDE) * UNIT
     row = tl.program_id(Axis.X).to(i64)
     row_ptr = x_ptr + row * n_cols
     target = tl.load(target_ptr + row)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import teeny_triton as tl
-from teeny_kernels.numerics import number, widen
+from teeny_kernels.numerics import narrow, number, widen
 from teeny_macros import device, kernel
 from teeny_triton import R2, Axis, Const, Float, Ptr, Tensor, bf16, f16, f32, f64, i1, i32, i64
 
@@ -31,13 +31,13 @@ PLAIN_ROWS = ("n_units", "rows", "channels")
 
 @device
 def tile_of(
-    t: i32 | int,
+    t: Any,
     segments: i32 | int,
-    side: i32 | int,
+    side: Any,
     step: i64 | int,
     HEIGHT: Const[int],
     WIDTH: Const[int],
-) -> tuple[Tensor[i32, R2], Tensor[i64, R2], Tensor[i1, R2]]:
+) -> tuple[Any, Tensor[i64, R2], Tensor[i1, R2]]:
     """The segments of tile `t`, the places of its elements, and which there are."""
     wide = tl.cdiv(side, WIDTH)
     segment = (t // wide * HEIGHT + tl.arange(0, HEIGHT))[:, None]
@@ -55,7 +55,7 @@ def total_of(x: Tensor[f32, R2]) -> f32:
 def first_mean(
     x_ptr: Ptr[Any],
     segments: i32 | int,
-    side: i32 | int,
+    side: Any,
     step: i64 | int,
     HEIGHT: Const[int],
     WIDTH: Const[int],
@@ -77,7 +77,7 @@ def set_norm_backward(
     grad_ptr: Ptr[D],
     x_ptr: Ptr[D],
     w_ptr: Ptr[D] | None,
-    n_units: i32 | int,
+    n_units: i64 | int,
     segments: i32 | int,
     set_step: i64 | int,
     segment_step: i64 | int,
@@ -85,10 +85,11 @@ def set_norm_backward(
     eps: f64 | float,
     UNIT: Const[int],
     EACH: Const[int],
+    WIDE: Const[bool],
     HEIGHT: Const[int],
     WIDTH: Const[int],
 ) -> None:
-    side = n_units * UNIT
+    side = narrow(n_units, WIDE) * UNIT
     own = tl.program_id(Axis.X).to(i64)
     base = own * set_step * side
     first = own % groups * set_step
@@ -148,7 +149,7 @@ def set_norm_forward(
     x_ptr: Ptr[D],
     w_ptr: Ptr[D] | None,
     b_ptr: Ptr[D] | None,
-    n_units: i32 | int,
+    n_units: i64 | int,
     segments: i32 | int,
     set_step: i64 | int,
     segment_step: i64 | int,
@@ -157,10 +158,11 @@ def set_norm_forward(
     UNIT: Const[int],
     EACH: Const[int],
     WHOLE: Const[bool],
+    WIDE: Const[bool],
     HEIGHT: Const[int],
     WIDTH: Const[int],
 ) -> None:
-    side = n_units * UNIT
+    side = narrow(n_units, WIDE) * UNIT
     own = tl.program_id(Axis.X).to(i64)
     base = own * set_step * side
     first = own % groups * set_step
@@ -213,17 +215,18 @@ def channel_gradients(
     x_ptr: Ptr[D],
     mean_ptr: Ptr[C],
     var_ptr: Ptr[C],
-    n_units: i32 | int,
+    n_units: i64 | int,
     segments: i32 | int,
     channels: i64 | int,
     set_step: i64 | int,
     groups: i64 | int,
     eps: f64 | float,
     UNIT: Const[int],
+    WIDE: Const[bool],
     HEIGHT: Const[int],
     WIDTH: Const[int],
 ) -> None:
-    side = n_units * UNIT
+    side = narrow(n_units, WIDE) * UNIT
     channel = tl.program_id(Axis.X).to(i64)
     base = channel * side
     tiles = tl.cdiv(segments, HEIGHT) * tl.cdiv(side, WIDTH)
@@ -252,15 +255,16 @@ def known_norm(
     var_ptr: Ptr[C],
     w_ptr: Ptr[D] | None,
     b_ptr: Ptr[D] | None,
-    n_units: i32 | int,
+    n_units: i64 | int,
     rows: i64 | int,
     channels: i64 | int,
     eps: f64 | float,
     UNIT: Const[int],
+    WIDE: Const[bool],
     HEIGHT: Const[int],
     WIDTH: Const[int],
 ) -> None:
-    side = n_units * UNIT
+    side = narrow(n_units, WIDE) * UNIT
     wide = tl.cdiv(side, WIDTH)
     tile = tl.program_id(Axis.X)
     row = ((tile // wide).to(i64) * HEIGHT + tl.arange(0, HEIGHT))[:, None]

@@ -15,6 +15,7 @@ from teeny_kernels.norm.channel_kernels import (
     set_norm_backward,
     set_norm_forward,
 )
+from teeny_kernels.rows import is_wide
 from teeny_kernels.spec import FLOATS
 
 if TYPE_CHECKING:
@@ -46,11 +47,13 @@ class Tile(NamedTuple):
     width: int
     warps: int
     unit: int
+    wide: bool
 
     @property
-    def constants(self) -> dict[str, int]:
+    def constants(self) -> dict[str, Any]:
         """What kernels take, by the names that they give it."""
-        return {"UNIT": self.unit, "HEIGHT": self.height, "WIDTH": self.width}
+        sides = {"HEIGHT": self.height, "WIDTH": self.width}
+        return {"UNIT": self.unit, "WIDE": self.wide, **sides}
 
 
 def sets_of(operation: str, x: Operand, groups: int | None) -> Sets:
@@ -93,7 +96,7 @@ def tile_of(
     widths = [own for own in WIDTHS if own <= size]
     width = max(own for own in widths if waste(own) <= 1.07 * min(map(waste, widths)))
     unit = gcd(side, 8) if side >= 128 else 1
-    return Tile(size // width, width, 4 if whole else 16, unit)
+    return Tile(size // width, width, 4 if whole else 16, unit, is_wide(side))
 
 
 def channel_array(

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import teeny_triton as tl
-from teeny_kernels.numerics import widen
+from teeny_kernels.numerics import narrow, widen
 from teeny_macros import device, kernel
 from teeny_triton import Axis, Const, Float, Num, Ptr, bf16, f16, f32, f64, i8, i16, i32, i64, u8
 
@@ -26,19 +26,11 @@ DTYPES = (*FLOATS, i8, i16, i32, i64, u8)
 
 
 @device
-def narrow(x: Any, WIDE: bool) -> Any:
-    """A place within a plane: i32, whose divisions are fast, unless the plane is too large."""
-    if WIDE:
-        return x.to(i64)
-    return x.to(i32)
-
-
-@device
 def source(at: Any, size: Any, MODE: int) -> Any:
     """The element of an axis that stands at `at`, counted from the first of the input."""
     if MODE == REFLECT:
         at = tl.where(at < 0, -at, at)
-        return tl.where(at >= size, 2 * (size - 1) - at, at)
+        return tl.where(at >= size, size - 1 - at + (size - 1), at)
     if MODE == REPLICATE:
         return tl.where(at < 0, 0, tl.where(at >= size, size - 1, at))
     if MODE == CIRCULAR:
@@ -53,7 +45,7 @@ def target(k: Any, at: Any, size: Any, before: Any, out_size: Any, MODE: int) ->
     to = at + before
     if MODE == REFLECT:
         low = tl.where(at > 0, before - at, -1)
-        high = tl.where(at < size - 1, 2 * (size - 1) - at + before, -1)
+        high = tl.where(at < size - 1, size - 1 - at + (size - 1) + before, -1)
         to = tl.where(k == 0, to, tl.where(k == 1, low, high))
     if MODE == REPLICATE:
         # First those before the input, then those after it.

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import teeny_triton as tl
-from teeny_kernels.numerics import number, widen
+from teeny_kernels.numerics import narrow, number, widen
 from teeny_macros import device, kernel
 from teeny_triton import Axis, Const, Float, Int, Ptr, bf16, f16, f32, f64, i32, i64
 
@@ -28,14 +28,6 @@ I = TypeVar("I", bound=Int)  # noqa: E741
 DTYPES = (f32, f16, bf16, f64)
 WITH_PLACES = (*DTYPES, i32, i64)  # the places of maxima are integers
 WITH_PADDING, WITHOUT_PADDING, OVERRIDE = range(3)
-
-
-@device
-def narrow(x: Any, WIDE: bool) -> Any:
-    """A place within a plane: i32, whose divisions are fast, unless the plane is too large."""
-    if WIDE:
-        return x.to(i64)
-    return x.to(i32)
 
 
 @device

@@ -11,6 +11,7 @@ the first of equals, or to the last NaN. Source: Lin et al. 2013, "Network in ne
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,14 +20,15 @@ import teeny_triton as tl
 from teeny_kernels.arrays import ITEMSIZES, Operand, empty, operand, same_place
 from teeny_kernels.codes import E1202
 from teeny_kernels.layout import Output, contiguous, require_dtype
-from teeny_kernels.numerics import number, widen
-from teeny_kernels.rows import block_of, warps_of
+from teeny_kernels.numerics import narrow, number, widen
+from teeny_kernels.rows import block_of, is_wide, warps_of
 from teeny_kernels.spec import FLOATS, Case, Cost, KernelSpec, Tolerance
 from teeny_macros import Kernel, kernel
-from teeny_triton import Axis, Const, Float, Ptr, bf16, f16, f32, f64, i32, i64
+from teeny_triton import Axis, Const, Float, Int, Ptr, bf16, f16, f32, f64, i32, i64
 
 A = TypeVar("A")
 D = TypeVar("D", bound=Float)
+I = TypeVar("I", bound=Int)  # noqa: E741
 
 DTYPES = (f32, f16, bf16, f64)
 BLOCK_SIZE = 4096
@@ -36,9 +38,11 @@ BLOCK_SIZE = 4096
 def global_avg_backward_kernel(
     dx_ptr: Ptr[D],
     grad_ptr: Ptr[D],
-    n_cols: i32 | int,
+    n_cols: i64 | int,
+    WIDE: Const[bool],
     BLOCK_SIZE: Const[int],
 ) -> None:
+    n_cols = narrow(n_cols, WIDE)
     row = tl.program_id(Axis.X).to(i64)
     lanes = tl.arange(0, BLOCK_SIZE)
     grad = widen(tl.load(grad_ptr + row + lanes * 0))
@@ -51,9 +55,11 @@ def global_avg_backward_kernel(
 def global_avg_forward_kernel(
     out_ptr: Ptr[D],
     x_ptr: Ptr[D],
-    n_cols: i32 | int,
+    n_cols: i64 | int,
+    WIDE: Const[bool],
     BLOCK_SIZE: Const[int],
 ) -> None:
+    n_cols = narrow(n_cols, WIDE)
     row = tl.program_id(Axis.X).to(i64)
     lanes = tl.arange(0, BLOCK_SIZE)
     total = widen(tl.zeros((BLOCK_SIZE,), tl.elem(x_ptr)))
@@ -64,35 +70,39 @@ def global_avg_forward_kernel(
     tl.store(out_ptr + row, mean.to(tl.elem(out_ptr)))
 
 
-@kernel(dtypes=(*DTYPES, i32))
+@kernel(dtypes=(*DTYPES, i32, i64))
 def global_max_backward_kernel(
     dx_ptr: Ptr[D],
     grad_ptr: Ptr[D],
-    index_ptr: Ptr[i32],
-    n_cols: i32 | int,
+    index_ptr: Ptr[I],
+    n_cols: i64 | int,
+    WIDE: Const[bool],
     BLOCK_SIZE: Const[int],
 ) -> None:
+    n_cols = narrow(n_cols, WIDE)
     row = tl.program_id(Axis.X).to(i64)
     lanes = tl.arange(0, BLOCK_SIZE)
     grad = tl.load(grad_ptr + row + lanes * 0)
-    chosen = tl.load(index_ptr + row)
+    chosen = narrow(tl.load(index_ptr + row), WIDE)
     for start in range(0, n_cols, BLOCK_SIZE):
         dx = tl.where(start + lanes == chosen, grad, 0.0)
         tl.store(dx_ptr + row * n_cols + start + lanes, dx, mask=lanes < n_cols - start)
 
 
-@kernel(dtypes=(*DTYPES, i32), backward=global_max_backward_kernel)
+@kernel(dtypes=(*DTYPES, i32, i64), backward=global_max_backward_kernel)
 def global_max_forward_kernel(
     out_ptr: Ptr[D] | None,
-    index_ptr: Ptr[i32] | None,
+    index_ptr: Ptr[I] | None,
     x_ptr: Ptr[D],
-    n_cols: i32 | int,
+    n_cols: i64 | int,
+    WIDE: Const[bool],
     BLOCK_SIZE: Const[int],
 ) -> None:
+    n_cols = narrow(n_cols, WIDE)
     row = tl.program_id(Axis.X).to(i64)
     lanes = tl.arange(0, BLOCK_SIZE)
     best = widen(tl.full((BLOCK_SIZE,), -float("inf"), tl.elem(x_ptr)))
-    chosen = lanes * 0 - 1
+    chosen = narrow(lanes * 0 - 1, WIDE)
     for start in range(0, n_cols, BLOCK_SIZE):
         mask = lanes < n_cols - start
         x = widen(tl.load(x_ptr + row * n_cols + start + lanes, mask=mask, other=-float("inf")))
@@ -109,9 +119,10 @@ def global_max_forward_kernel(
         order = tl.where(chosen < 0, -0x7FFFFFFF, order)
         top_order = tl.max(order, axis=0)
         is_nan = top_order == 0x7FFFFFFF
-        rank = tl.where(is_nan, chosen, 0x7FFFFFFF - chosen)
+        most = 0x7FFFFFFFFFFFFFFF if WIDE else 0x7FFFFFFF
+        rank = tl.where(is_nan, chosen, most - chosen)
         rank = tl.max(tl.where((order == top_order) & (chosen >= 0), rank, -1), axis=0)
-        place = tl.where(is_nan, rank, 0x7FFFFFFF - rank)
+        place = tl.where(is_nan, rank, most - rank)
     else:
         last = tl.max(tl.where(best != best, chosen, -1), axis=0)
         top = tl.max(best, axis=0)
@@ -156,7 +167,7 @@ def global_max_pool(x: A, *, out: A | None = None) -> A:
 def global_max_pool_backward(grad: A, x: A) -> A:
     """The gradient by x of `global_max_pool`."""
     given, upstream, result = _returning("global_max_pool_backward", grad, x)
-    places = empty(given, upstream.shape, "i32")
+    places = empty(given, upstream.shape, "i64" if is_wide(prod(given.shape[2:])) else "i32")
     _launch(global_max_forward_kernel, given, [None, places, given])
     _launch(global_max_backward_kernel, given, [result.operand, upstream, places])
     return result.finish()
@@ -196,7 +207,8 @@ def _launch(chosen: Kernel[...], x: Operand, arrays: Sequence[Operand | None]) -
     block = min(BLOCK_SIZE, block_of(columns))
     warps = warps_of(block, ITEMSIZES[x.dtype])
     launch: Any = chosen.options(num_warps=warps)[rows]
-    launch(*(None if own is None else own.array for own in arrays), columns, BLOCK_SIZE=block)
+    given = (None if own is None else own.array for own in arrays)
+    launch(*given, columns, WIDE=is_wide(columns), BLOCK_SIZE=block)
 
 
 def _planes(x: np.ndarray) -> np.ndarray:
