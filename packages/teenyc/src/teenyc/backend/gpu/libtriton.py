@@ -15,7 +15,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from teenyc.backend.gpu.mend import mend
+from teenyc.backend.gpu.mend import mend, mend_ptx
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -181,7 +181,7 @@ def run(job: Job, on_stage: Callable[[str, float, str | None], None]) -> Facts:
         try:
             if triton_name:
                 module = calls[triton_name](module, found)
-                module = mend(module) if name == "llvm-ir" else module
+                module = _MENDED[name](module) if name in _MENDED else module
             else:
                 module = _parse(library.ir, job.mlir, context)
         except Exception as error:  # libtriton raises RuntimeError, the stages also AssertionError
@@ -189,6 +189,10 @@ def run(job: Job, on_stage: Callable[[str, float, str | None], None]) -> Facts:
         seconds = time.perf_counter() - start
         on_stage(name, seconds, _text(module, job.locations) if name in job.emit else None)
     return _facts(found)
+
+
+# What is rewritten before the next stage reads it.
+_MENDED = {"llvm-ir": mend, "ptx": mend_ptx}
 
 
 def _package(name: str, folder: Path) -> types.ModuleType:

@@ -1,7 +1,8 @@
-"""LLVM IR rewritten where an older libtriton's code generator is known to be wrong.
+"""LLVM IR and PTX rewritten where an older code generator or assembler is known to be wrong.
 
-The text is what the optimizer left, so that nothing changes a rewritten instruction back. Each
-rewriting keeps the meaning of the IR: it is right, and harmless, with libtritons that are sound.
+The texts are what the optimizer and the code generator left, so that nothing changes a rewritten
+instruction back. Each rewriting keeps the meaning: it is right, and harmless, with releases that
+are sound.
 """
 
 from __future__ import annotations
@@ -26,3 +27,34 @@ def _selected(found: re.Match[str]) -> str:
         return f"= select {condition} {value}, {_MINUS_ONE}, {_ZERO}"
     both = [", ".join([one] * int(lanes)) for one in (_MINUS_ONE, _ZERO)]
     return f"= select {condition} {value}, {result} <{both[0]}>, {result} <{both[1]}>"
+
+
+# ptxas 12.8, which comes with libtriton 3.6 and 3.7, can take the lower word of the address for the
+# upper one, and either from a stale register, where it adds both words of a descriptor of shared
+# memory: the address, in 14 bits, and a constant with strides and swizzle. Later libtritons add the
+# lower words alone.
+_DESCRIPTOR = re.compile(r"^\tadd\.s64 \t(%rd\d+), (%rd\d+), (-?\d{15,});$", re.MULTILINE)
+_WIDENED = re.compile(r"^\tcvt\.u64\.u32 \t(%rd\d+), (%r\d+);$", re.MULTILINE)
+_ADDRESS = re.compile(r"^\tbfe\.u32 \t(%r\d+), %r\d+, 4, 14;$", re.MULTILINE)
+_WORD = 1 << 32
+_HIGHEST_ADDRESS = (1 << 14) - 1
+
+
+def mend_ptx(text: str) -> str:
+    """The PTX `text` without additions that ptxas gets wrong."""
+    if "wgmma" not in text or not _DESCRIPTOR.search(text):
+        return text
+    addresses = set(_ADDRESS.findall(text))
+    words = {wide: word for wide, word in _WIDENED.findall(text) if word in addresses}
+
+    def added_in_words(found: re.Match[str]) -> str:
+        wide, address, constant = found.groups()
+        high, low = divmod(int(constant) % _WORD**2, _WORD)
+        if address not in words or low + _HIGHEST_ADDRESS >= _WORD:
+            return found[0]
+        return (
+            f"\t{{\n\t.reg .b32 \t%low, %high;\n\tadd.s32 \t%low, {words[address]}, {low};\n"
+            f"\tmov.b32 \t%high, {high};\n\tmov.b64 \t{wide}, {{%low, %high}};\n\t}}"
+        )
+
+    return _DESCRIPTOR.sub(added_in_words, text)
