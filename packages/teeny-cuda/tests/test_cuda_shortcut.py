@@ -125,6 +125,30 @@ def test_another_call_shape_gets_an_entry_of_its_own(
     assert slow.count == before
 
 
+def test_many_combinations_are_short_and_beyond_that_the_oldest_make_room(
+    fake: FakeDriver, device: Device, compiler: Compiler, slow: Slow
+) -> None:
+    x, y, out = _arrays(device)
+    blocks = [16 * (at + 1) for at in range(40)]
+    for block in blocks[:32]:
+        _warm(lambda block=block: vector_add[1](x, y, out, 50, BLOCK_SIZE=block))
+    before = slow.count
+    for block in blocks[:32]:
+        vector_add[1](x, y, out, 50, BLOCK_SIZE=block)
+        assert fake.launches[-1].name == "vector_add_entry_point"
+    assert slow.count == before
+    for block in blocks[32:]:
+        _warm(lambda block=block: vector_add[1](x, y, out, 50, BLOCK_SIZE=block))
+    before = slow.count
+    for block in blocks[9:]:
+        vector_add[1](x, y, out, 50, BLOCK_SIZE=block)
+    assert slow.count == before
+    for block in blocks:  # the others are right all the same
+        count = len(fake.launches)
+        vector_add[1](x, y, out, 51, BLOCK_SIZE=block)
+        assert (len(fake.launches), _params(fake)[3]) == (count + 1, 51)
+
+
 @pytest.mark.parametrize("grid", [7, (7,), (7, 2), (7, 2, 3)])
 def test_grids_of_every_form_are_short(
     fake: FakeDriver, device: Device, compiler: Compiler, slow: Slow, grid: Any

@@ -138,6 +138,13 @@ def common_text(places: Places) -> str:
     return text.header() + "\n".join(text.lines + prepared.lines) + "\n" + WEIGHTS
 
 
+def _cost(numbered: tuple[int, Argument]) -> int:
+    argument = numbered[1]
+    if argument.form in ("same", "sameint"):
+        return 0
+    return 3 if argument.array is not None else 2 if argument.form in _ARRAYS else 1
+
+
 class _Entry(Arrays):
     """The function of one pattern: all checks, then the launch."""
 
@@ -170,7 +177,8 @@ class _Entry(Arrays):
         self.require(f"icmp eq i64 %nargs, {pattern.positional}")
         self.names()
         taken: set[int] = set()
-        for at, argument in enumerate(pattern.arguments):
+        # What is cheap first: calls that belong to other entries are found out soon.
+        for at, argument in sorted(enumerate(pattern.arguments), key=_cost):
             place = self.let(f"getelementptr ptr, ptr %args, i64 {at}")
             value = self.let(f"load ptr, ptr {place}, align 8")
             self.argument(at, argument, value)

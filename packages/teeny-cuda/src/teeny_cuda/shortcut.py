@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from teeny_cuda.device import Device
     from teeny_cuda.readers import Source
 
-_ENTRIES = 8
+_ENTRIES = 32
 _SMALL_GRID = 3
 _KEPT = 16 << 20  # bytes that stay in the pool where launches take scratch memory from it
 
@@ -35,7 +35,7 @@ _KEPT = 16 << 20  # bytes that stay in the pool where launches take scratch memo
 class Shortcut:
     """The entries for the calls of one kernel with the same launch options."""
 
-    __slots__ = ("_chain", "_dispatch", "_entries", "_old", "launch")
+    __slots__ = ("_chain", "_dispatch", "_entries", "_old", "_turn", "launch")
 
     def __init__(self, slow: Callable[..., Any], guards: Sequence[Any]) -> None:
         self._dispatch = _common()[0]
@@ -51,6 +51,7 @@ class Shortcut:
         self._chain.put(parts.CHAIN_GUARDS, len(guards))
         self._chain.put(parts.CHAIN_GUARD_TABLE, table.address)
         self._entries: list[Record] = []
+        self._turn = 0  # which entry makes room next
         # What was replaced may just be running in another thread: it stays for a while.
         self._old: deque[Record] = deque(maxlen=_ENTRIES)
         self._chain.keep(table, self._entries, self._old)
@@ -60,13 +61,13 @@ class Shortcut:
         """Make an entry for a call; False when it cannot be launched so simply."""
         program = call.program
         entries = self._entries
-        # One whose stream or program is gone makes room.
-        place = next((at for at, known in enumerate(entries) if not known.is_alive), len(entries))
-        if not isinstance(program, Program) or place == _ENTRIES:
-            return False
-        entry = _entry(call, program)
+        entry = _entry(call, program) if isinstance(program, Program) else None
         if entry is None:
             return False
+        # One whose stream or program is gone makes room; then one after the other does.
+        place = next((at for at, known in enumerate(entries) if not known.is_alive), len(entries))
+        if place == _ENTRIES:
+            place = self._turn = (self._turn + 1) % _ENTRIES
         if place < len(entries):
             self._old.append(entries[place])
             entries[place] = entry

@@ -89,8 +89,11 @@ def operand(name: str, value: Any) -> Operand:
             E1209 for elements that do not lie in memory as the dtype and strides say.
     """
     kind = type(value)
+    if kind in _TENSOR_KINDS:
+        return _tensor(name, value)
     library = kind.__module__.partition(".")[0]
     if library == "torch" and hasattr(value, "data_ptr"):
+        _TENSOR_KINDS.add(kind)
         return _tensor(name, value)
     if library == "numpy" and hasattr(value, "__array_interface__") and hasattr(value, "strides"):
         if hasattr(value, "mask"):
@@ -142,7 +145,8 @@ def _tensor(name: str, tensor: Any) -> Operand:
     return Operand(array, tuple(tensor.shape), tuple(tensor.stride()), dtype, device, "torch")
 
 
-# Torch's dtypes and devices, as they come.
+# Torch's tensors, dtypes and devices, as they come.
+_TENSOR_KINDS: set[type] = set()
 _TENSOR_DTYPES: dict[Any, str] = {}
 _TENSOR_DEVICES: dict[Any, str] = {}
 
