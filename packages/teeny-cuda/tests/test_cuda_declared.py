@@ -188,11 +188,6 @@ def make(
     return lambda buffer: kind(buffer, dtypes["float32"])
 
 
-def _is_short(request: pytest.FixtureRequest) -> bool:
-    """Tensors that tell their layout only to Python are looked at on the slow path."""
-    return str(request.node.callspec.params["make"]) != "method"
-
-
 def _made(make: Any, arguments: dict[str, Any]) -> dict[str, Any]:
     return {
         name: make(value) if name.endswith("_ptr") and value is not None else value
@@ -206,7 +201,6 @@ def test_declared_kernels_are_short_and_what_is_wrong_is_refused(
     compiler: Compiler,
     slow: Slow,
     make: Any,
-    request: pytest.FixtureRequest,
 ) -> None:
     pytest.importorskip("llvmlite")
     good = _made(make, _good(device))
@@ -214,7 +208,7 @@ def test_declared_kernels_are_short_and_what_is_wrong_is_refused(
         gather[1](**good)
     before = slow.count
     gather[1](**good)
-    assert slow.count == before + (not _is_short(request))
+    assert slow.count == before
     for name, (changes, code) in _wrong(device).items():
         count, before = len(fake.launches), slow.count
         with pytest.raises(LaunchError) as caught:
@@ -224,7 +218,7 @@ def test_declared_kernels_are_short_and_what_is_wrong_is_refused(
         )
         # The launch beside it stays what it was.
         gather[1](**good)
-        assert slow.count == before + 1 + (not _is_short(request)), name
+        assert slow.count == before + 1, name
 
 
 def test_what_is_allowed_is_launched_by_hot_kernels_too(
@@ -256,7 +250,7 @@ def test_what_is_allowed_is_launched_by_hot_kernels_too(
 
 
 def test_strides_by_constants_and_defaults_are_checked_when_hot(
-    device: Device, compiler: Compiler, slow: Slow, make: Any, request: pytest.FixtureRequest
+    device: Device, compiler: Compiler, slow: Slow, make: Any
 ) -> None:
     pytest.importorskip("llvmlite")
     memory = device.buffer((4, 16, 4), "f32")
@@ -266,7 +260,7 @@ def test_strides_by_constants_and_defaults_are_checked_when_hot(
         planes[1](*arrays, ROW=4)
     before = slow.count
     planes[1](*arrays, ROW=4)
-    assert slow.count == before + (not _is_short(request))
+    assert slow.count == before
     wrong: list[tuple[list[Any], dict[str, Any], str]] = [
         ([x, y, z], {"ROW": 8}, "E1037"),
         ([x, y, z], {"ROW": 4, "step": 32}, "E1037"),

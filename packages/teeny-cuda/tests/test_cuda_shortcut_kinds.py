@@ -44,6 +44,14 @@ def vector_add(
     tl.store(out_ptr + offsets, x + tl.load(y_ptr + offsets, mask), mask)
 
 
+@kernel(contiguous=("x_ptr",), separate=("out_ptr",), strides={"y_ptr": ("step",)})
+def declared(
+    x_ptr: Ptr[f32], y_ptr: Ptr[f32], out_ptr: Ptr[f32], n: i32, step: i32 | int = 1
+) -> None:
+    at = tl.arange(0, 16)
+    tl.store(out_ptr + at, tl.load(x_ptr + at) + tl.load(y_ptr + at * step), at < n)
+
+
 @kernel
 def halves(out_ptr: Ptr[f32], half: f16, brain: bf16) -> None:
     tl.store(out_ptr, half.to(f32) + brain.to(f32))
@@ -213,6 +221,73 @@ def test_arrays_of_cupy_are_launched_short_on_its_current_stream(
     _warm(lambda: vector_add[1](*arrays, 50, stream=stream))
     assert slow.count == before + HOT + 1
     cupy_stream.cache_clear()
+
+
+@pytest.fixture(params=["cupy", "jax"])
+def make(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Makes an array of the library from a buffer."""
+    from teeny_cuda.asked import cupy_stream
+
+    cuda = SimpleNamespace(get_current_stream=lambda ordinal: SimpleNamespace(ptr=0))
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda))
+    cupy_stream.cache_clear()
+    where = object()
+    if request.param == "jax":
+        return lambda buffer: _JaxArray(buffer, where)
+    return lambda buffer: _CuPyArray(buffer, [0])
+
+
+def test_what_a_kernel_declares_of_such_arrays_is_checked_when_hot(
+    fake: FakeDriver, device: Device, compiler: Compiler, slow: Slow, make: Any
+) -> None:
+    x, y, out = map(make, _arrays(device))
+    wide = device.buffer(128, "f32")
+    _warm(lambda: declared[1](x, y, out, 7))
+    before = slow.count
+    declared[1](x, y, out, 9)
+    declared[1](make(wide[:64]), y, make(wide[64:]), 9)
+    assert slow.count == before
+    wrong = [
+        ((make(wide[::2]), y, out, 9), "E1034"),
+        ((x, make(wide[::2]), out, 9), "E1037"),
+        ((x, y, x, 9), "E1036"),
+        ((make(wide[:64]), y, make(wide[63:]), 9), "E1036"),
+    ]
+    for arguments, code in wrong:
+        count = len(fake.launches)
+        with pytest.raises(LaunchError) as caught:
+            declared[1](*arguments)
+        assert (caught.value.code, len(fake.launches)) == (code, count)
+    declared[1](x, make(wide[::2]), out, 9, 2)
+    assert len(fake.launches) == count + 1
+
+
+@pytest.mark.parametrize("make", ["cupy"], indirect=True)
+def test_arrays_of_cupy_without_address_are_left_to_the_slow_path(
+    fake: FakeDriver, device: Device, compiler: Compiler, slow: Slow, make: Any
+) -> None:
+    arrays = [make(buffer) for buffer in _arrays(device)]
+    _warm(lambda: vector_add[1](*arrays, 50))
+    before = slow.count
+    good = arrays[0].data
+    for data in (
+        SimpleNamespace(ptr=good.ptr),
+        SimpleNamespace(device_id=0),
+        None,
+        SimpleNamespace(ptr=None, device_id=0),
+        SimpleNamespace(ptr=1, device_id=None),
+    ):
+        arrays[0].data = data
+        vector_add[1](*arrays, 50)
+        before += 1
+        assert slow.count == before
+    arrays[0].data = good
+    references = [sys.getrefcount(own) for own in (good, good.ptr, arrays[0].dtype)]
+    for _ in range(300):
+        vector_add[1](*arrays, 50)
+    assert slow.count == before
+    after = [sys.getrefcount(own) for own in (good, good.ptr, arrays[0].dtype)]
+    assert max(abs(a - b) for a, b in zip(after, references, strict=True)) < 30
 
 
 def test_arrays_of_jax_are_launched_short_once_they_are_ready(

@@ -1,7 +1,7 @@
-"""Arrays of CuPy and JAX in short launches: a Python function gives the address of each.
+"""CuPy and JAX in short launches: the stream of the one, addresses of the arrays of the other.
 
-It answers None where the slow path has to look, which knows every protocol. Neither library is
-imported here.
+A function that tells an address answers None where the slow path has to look, which knows every
+protocol. Neither library is imported here.
 """
 
 from __future__ import annotations
@@ -16,24 +16,19 @@ if TYPE_CHECKING:
     Address = Callable[[Any], int | None]
 
 
-def address_of(array: Any, ordinal: int) -> tuple[Address, Callable[[], int] | None] | None:
-    """How arrays like this one on GPU `ordinal` are read, and their library's current stream.
+def is_cupy(array: Any) -> bool:
+    """Whether it is an array of CuPy, whose attributes machine code reads."""
+    return type(array).__module__.partition(".")[0] == "cupy" and hasattr(array, "data")
 
-    The stream is None where an array is ready before its address is told. None for other arrays.
+
+def address_of(array: Any) -> Address | None:
+    """What reads the address of arrays of JAX like this one, once they are ready.
+
+    None for other arrays.
     """
-    if type(array).__module__.partition(".")[0] == "cupy" and hasattr(array, "data"):
-        return _cupy(array.dtype, ordinal), cupy_stream(ordinal)
     if hasattr(array, "unsafe_buffer_pointer") and hasattr(array, "is_ready"):
-        return _jax(array), None
+        return _jax(array)
     return None
-
-
-def _cupy(dtype: Any, ordinal: int) -> Address:
-    def read(array: Any) -> int | None:
-        data = array.data
-        return data.ptr if array.dtype is dtype and data.device_id == ordinal else None
-
-    return read
 
 
 @cache

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
-from teeny_cuda.emit_arrays import Argument, Arrays, array_cells
+from teeny_cuda.emit_arrays import LOOKED, Argument, Arrays, array_cells
 from teeny_cuda.emit_checks import WEIGHTS
 from teeny_cuda.emit_parts import (
     ALIVE,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from teeny_cuda.places import Places
 
-_ARRAYS = frozenset(("buffer", "dlpack", "tensor", "asked"))
+_ARRAYS = frozenset(("buffer", "dlpack", *LOOKED))
 _INTEGER_BITS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64, "u8": 8, "u16": 16, "u32": 32, "u64": 64}
 _LARGEST_F32 = "0x47EFFFFFE0000000"
 _INFINITY = "0x7FF0000000000000"
@@ -250,7 +250,7 @@ class _Entry(Arrays):
             self.array(base, argument, value)
         elif argument.array is not None:
             extra = ARGUMENTS + ARGUMENT_WORDS * len(self.pattern.arguments)
-            self.descriptor(base, extra + MAP_WORDS * self.held, argument, value)
+            self.descriptor(base, extra + MAP_WORDS * self.described, argument, value)
         elif form == "same":
             self.require(f"icmp eq ptr {value}, {self.word(base, 'ptr')}")
         elif form == "sameint":

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from teeny_cuda.emit_checks import Checks
 from teeny_cuda.emit_parts import (
     ENCODE,
+    LOOK,
     MAP_ARRAY,
     MAP_BLOCK,
     MAP_BOX,
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from teeny_cuda.places import Places
 
 _RANK = 5  # the most axes of a descriptor
+# Forms whose sides and strides a Python function tells.
+LOOKED = frozenset(("tensor", "cupy", "asked"))
 # DLTensor of dlpack.h: device at 8, axes at 16, dtype at 20, sides, strides and offset.
 _NDIM, _SHAPE, _STRIDES, _OFFSET = 16, 24, 32, 40
 
@@ -48,7 +51,8 @@ class Relied(NamedTuple):
 class Argument(NamedTuple):
     """How one argument of a call is checked, and which slot of the kernel takes it.
 
-    `form` is `buffer`, `dlpack`, `tensor`, `asked` (a Python function gives the address), `same`,
+    `form` is `buffer`, `dlpack`, `tensor`, `cupy`, `asked` (a Python function gives the address),
+    `same`,
     `sameint`, `bool`, `float`, `number`, an integer dtype, or `map` and `tiles`: a descriptor that
     the driver encodes, or one whose address is passed and whether it is padded with NaN. `slot` is
     -1 for what only has to be the same. `aligned`, `divisible` and `one` must hold or must not;
@@ -94,7 +98,7 @@ class Arrays(Checks):
         super().__init__(places)
         self.laid: list[Laid] = []
         self.maps: list[tuple[int, Argument]] = []  # with the words of each
-        self.held = 0
+        self.held = self.described = 0
         self.reads_sizes = self.reads_layouts = False
 
     # --- addresses --------------------------------------------------------------------------------
@@ -105,14 +109,20 @@ class Arrays(Checks):
             self._buffer(base, argument, value)
         elif argument.form == "dlpack":
             self._exchange(base, argument, value)
-        elif argument.form == "tensor":
-            self._tensor(base, argument, value)
         else:
-            answer = self.let(
-                f"call ptr @PyObject_CallOneArg(ptr {self.word(base + 1, 'ptr')}, ptr {value})"
-            )
-            self.require(f"icmp ne ptr {answer}, null", "miss.clear")
-            self.put(argument, self.integer_of(answer))  # None is no int: a miss
+            if argument.form == "tensor":
+                address = self._tensor(base, value)
+            elif argument.form == "cupy":
+                address = self._cupy(base, value)
+            else:
+                answer = self.let(
+                    f"call ptr @PyObject_CallOneArg(ptr {self.word(base + 1, 'ptr')}, ptr {value})"
+                )
+                self.require(f"icmp ne ptr {answer}, null", "miss.clear")
+                address = self.integer_of(answer)  # None is no int: a miss
+            self.put(argument, address)
+            if argument.relied is not None:
+                self._look(base, argument, value, address)
 
     def _buffer(self, base: int, argument: Argument, value: str) -> None:
         kind = self.load(value, self.places.kind, "ptr")
@@ -123,13 +133,7 @@ class Arrays(Checks):
         self.put(argument, address)
         if argument.relied is None:
             return
-        layout = self.load(value, self.places.layout, "ptr")
-        shape, strides = (self.load(layout, self.places.items + 8 * at, "ptr") for at in range(2))
-        count = self.load(shape, self.places.length)
-        self.require(f"icmp ule i64 {count}, {MOST_AXES}")
-        self.sizes(shape, count, "%laid.sides")
-        self.sizes(strides, count, "%laid.strides")
-        self._lay(argument, address, count, "%laid.sides", "%laid.strides")
+        self._lay_of(argument, address, self.load(value, self.places.layout, "ptr"))
 
     def _exchange(self, base: int, argument: Argument, value: str) -> None:
         """A tensor whose library fills a DLTensor."""
@@ -147,13 +151,38 @@ class Arrays(Checks):
             self.require(f"icmp ne ptr {strides}, null")
             self._lay(argument, address, count, shape, strides)
 
-    def _tensor(self, base: int, argument: Argument, value: str) -> None:
-        """A tensor that is asked by its methods, as torch's are."""
+    def _tensor(self, base: int, value: str) -> str:
+        """The address of a tensor that is asked by its methods, as torch's are."""
         dtype = self.attribute(value, "@name_dtype")
         self.require(f"icmp eq ptr {dtype}, {self.word(base + 1, 'ptr')}")
         ordinal = self.integer_of(self.method(value, "@name_get_device"))
         self.require(f"icmp eq i64 {ordinal}, {self.word(base + 2)}")
-        self.put(argument, self.integer_of(self.method(value, "@name_data_ptr")))
+        return self.integer_of(self.method(value, "@name_data_ptr"))
+
+    def _cupy(self, base: int, value: str) -> str:
+        """The address of an array of CuPy, which its `data` has."""
+        dtype = self.attribute(value, "@name_dtype")
+        self.require(f"icmp eq ptr {dtype}, {self.word(base + 1, 'ptr')}")
+        data = self.attribute_kept(value, "@name_data")
+        found = [
+            self.let(f"call ptr @PyObject_GetAttr(ptr {data}, ptr {name})")
+            for name in ("@name_device_id", "@name_ptr")
+        ]
+        self.say(f"call void @Py_DecRef(ptr {data})")
+        both = [self.let(f"icmp ne ptr {own}, null") for own in found]
+        fine, lost = self.fresh("both."), self.fresh("lost.")
+        self.say(f"br i1 {self.let(f'and i1 {both[0]}, {both[1]}')}, label %{fine}, label %{lost}")
+        self.label(lost)
+        self.say(*(f"call void @Py_DecRef(ptr {own})" for own in found), "br label %miss.clear")
+        self.label(fine)
+        ordinal, address = (
+            self.let(f"call i64 @PyLong_AsUnsignedLongLongMask(ptr {own})") for own in found
+        )
+        self.say(*(f"call void @Py_DecRef(ptr {own})" for own in found))
+        # A pointer of -1 is an error, too, and no array's.
+        self.require(f"icmp ne i64 {address}, -1", "miss.clear")
+        self.require(f"icmp eq i64 {ordinal}, {self.word(base + 2)}", "miss.clear")
+        return address
 
     def put(self, argument: Argument, value: str, kind: str = "i64") -> None:
         """Fill the slot of an argument."""
@@ -174,6 +203,26 @@ class Arrays(Checks):
         self.require(f"icmp eq i32 {status}, {OK}")
 
     # --- what a kernel declares -------------------------------------------------------------------
+    def _look(self, base: int, argument: Argument, value: str, address: str) -> None:
+        """Let a Python function tell sides and strides."""
+        layout = self.let(
+            f"call ptr @PyObject_CallOneArg(ptr {self.word(base + LOOK, 'ptr')}, ptr {value})"
+        )
+        self.require(f"icmp ne ptr {layout}, null", "miss.clear")
+        # It has been read when it goes.
+        self.store("ptr", layout, "%held", 8 * self.held)
+        self.held += 1
+        self._lay_of(argument, address, layout)
+
+    def _lay_of(self, argument: Argument, address: str, layout: str) -> None:
+        """Look at a tuple that begins with the sides and the strides."""
+        shape, strides = (self.load(layout, self.places.items + 8 * at, "ptr") for at in range(2))
+        count = self.load(shape, self.places.length)
+        self.require(f"icmp ule i64 {count}, {MOST_AXES}")
+        self.sizes(shape, count, "%laid.sides")
+        self.sizes(strides, count, "%laid.strides")
+        self._lay(argument, address, count, "%laid.sides", "%laid.strides")
+
     def _lay(self, argument: Argument, address: str, count: str, shape: str, strides: str) -> None:
         """Look at sides and strides; empty arrays, which no declaration is about, are a miss."""
         relied = argument.relied
@@ -224,6 +273,7 @@ class Arrays(Checks):
         """A descriptor whose type is at `base`, with its other words from `extra` on."""
         inner, rank = argument.array, argument.rank
         assert inner is not None
+        self.described += 1
         self.require_type(value, self.word(base, "ptr"))
         array = self.attribute_kept(value, "@name_base")
         # Other code may run before the launch and change the descriptor: the array stays ours.
@@ -295,6 +345,8 @@ class Arrays(Checks):
 def array_cells(arguments: tuple[Argument, ...]) -> list[str]:
     """The memory that the lines above use."""
     descriptors = [argument for argument in arguments if argument.array is not None]
+    looked = [own for own in arguments if own.relied is not None and own.form in LOOKED]
+    held_most = len(descriptors) + len(looked)
     cells: list[str] = []
     if any(argument.relied is not None for argument in arguments):
         cells += [
@@ -308,13 +360,14 @@ def array_cells(arguments: tuple[Argument, ...]) -> list[str]:
             f"%map.sides = alloca [{_RANK} x i64], align 8",
             f"%map.strides = alloca [{_RANK} x i64], align 8",
             f"%maps = alloca [{MAP_BYTES * len(descriptors)} x i8], align 64",
-            f"%held = alloca [{len(descriptors)} x ptr], align 8",
         ]
-        for at in range(len(descriptors)):
-            cells += [
-                f"%held.{at} = getelementptr ptr, ptr %held, i64 {at}",
-                f"store ptr null, ptr %held.{at}, align 8",
-            ]
+    if held_most:
+        cells.append(f"%held = alloca [{held_most} x ptr], align 8")
+    for at in range(held_most):
+        cells += [
+            f"%held.{at} = getelementptr ptr, ptr %held, i64 {at}",
+            f"store ptr null, ptr %held.{at}, align 8",
+        ]
     return cells
 
 

@@ -5,7 +5,7 @@ LLVM text only; emit.py writes the functions of the patterns around it.
 
 from __future__ import annotations
 
-# Words of an entry's record. The arguments of the call follow from ARGUMENTS on, three words each.
+# Words of an entry's record. The arguments of the call follow from ARGUMENTS on, four words each.
 CODE, ALIVE, CONTEXT, FUNCTION, STREAM, THREADS, SHARED, CONFIG = range(8)
 NAMES, FAILED, GRID, LIMIT_X, LIMIT_Y, LIMIT_Z, STREAM_OF, PLACE, VALUES = range(8, 17)
 LAUNCH, LAUNCH_EX, CURRENT, PUSH, POP = range(17, 22)
@@ -15,7 +15,8 @@ CTAS, CAPTURES, NOTES, SERIAL, NOTED = range(22, 27)
 # Scratch memory: bytes of a program's blocks and their alignment, for the kernel and for profiling.
 ALLOCATE, FREE, SCRATCH, SCRATCH_ALIGN, PROFILE, PROFILE_ALIGN = range(27, 33)
 ENCODE = 33
-ARGUMENTS, ARGUMENT_WORDS = 34, 3
+ARGUMENTS, ARGUMENT_WORDS = 34, 4
+LOOK = 3  # the word of an argument that tells an array's sides and strides
 # Words of a descriptor, behind those of all arguments: what its array is (as an argument's words),
 # how it is padded, the sides of its tile, and what the driver encodes it with.
 MAP_ARRAY, MAP_PADDING, MAP_BLOCK, MAP_BOX, MAP_STEPS, MAP_KIND, MAP_SWIZZLE = 0, 3, 4, 5, 6, 7, 8
@@ -69,6 +70,7 @@ FUNCTIONS = {
 OBJECTS = (
     "py_none", "py_true", "py_false", "py_int", "py_float", "py_tuple", "py_list",
     "name_dtype", "name_get_device", "name_data_ptr",
+    "name_data", "name_ptr", "name_device_id",
     "name_base", "name_shape", "name_strides", "name_block_shape", "name_padding",
 )  # fmt: skip
 

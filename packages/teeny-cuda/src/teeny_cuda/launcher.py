@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 _DIGEST_BYTES = 32
 _ATTRIBUTES = (
-    "dtype", "get_device", "data_ptr", "base", "shape", "strides", "block_shape", "padding",
+    "dtype", "get_device", "data_ptr", "data", "ptr", "device_id", "base", "shape", "strides",
+    "block_shape", "padding",
 )  # fmt: skip
 
 _lock = threading.Lock()

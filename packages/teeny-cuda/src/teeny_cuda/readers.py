@@ -10,10 +10,11 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from teeny_cuda import emit_parts as parts
-from teeny_cuda.asked import address_of
+from teeny_cuda.asked import address_of, cupy_stream, is_cupy
 from teeny_cuda.buffer import Buffer
 from teeny_cuda.dtypes import DTYPES
 from teeny_cuda.emit_arrays import Argument, Relied
+from teeny_cuda.interfaces import layout_of
 from teeny_cuda.stream import current_torch_stream
 from teeny_cuda.tensormap import PROMOTION, coding_of
 
@@ -51,16 +52,10 @@ def read_array(
             return None
         record.name(base + 1, value._launch_kind)  # noqa: SLF001 - as `Arrays.array` reads it
         return Argument("buffer", given.at, aligned=given.aligned, relied=relied)
+    if relied is not None:
+        record.name(base + parts.LOOK, layout_of)
     if getattr(value, "is_cuda", False) is not True:
-        asked = address_of(value, device.ordinal)
-        if asked is None or relied is not None:
-            return None
-        read, stream_of = asked
-        record.name(base + 1, read)
-        if stream_of is not None:
-            # A stream that is given would have to wait for the library's own.
-            sources.append(Source("call", stream_of, must_wait=True))
-        return Argument("asked", given.at, aligned=given.aligned)
+        return _asked(device, record, base, given, sources, relied)
     exchange = exchange_of(kind)
     if exchange is not None:
         fill, tell = exchange
@@ -70,12 +65,30 @@ def read_array(
         record.put(parts.PLACE, _CUDA | device.ordinal << 32)
         sources.append(Source("exchange", tell))
         return Argument("dlpack", given.at, aligned=given.aligned, relied=relied)
-    if not hasattr(value, "get_device") or relied is not None:
+    if not hasattr(value, "get_device"):
         return None
     record.name(base + 1, value.dtype)
     record.put(base + 2, device.ordinal)
     sources.append(Source("call", _torch_stream(device.ordinal)))
-    return Argument("tensor", given.at, aligned=given.aligned)
+    return Argument("tensor", given.at, aligned=given.aligned, relied=relied)
+
+
+def _asked(
+    device: Device, record: Record, base: int, given: Any, sources: list[Source], relied: Any
+) -> Argument | None:
+    """An array of CuPy or JAX."""
+    value = given.value
+    if is_cupy(value):
+        record.name(base + 1, value.dtype)
+        record.put(base + 2, device.ordinal)
+        # A stream that is given would have to wait for the library's own.
+        sources.append(Source("call", cupy_stream(device.ordinal), must_wait=True))
+        return Argument("cupy", given.at, aligned=given.aligned, relied=relied)
+    read = address_of(value)
+    if read is None:
+        return None
+    record.name(base + 1, read)
+    return Argument("asked", given.at, aligned=given.aligned, relied=relied)
 
 
 def _relied(given: Any) -> Relied | None:
