@@ -4,7 +4,7 @@ Each row is one operation, dtype and case; ours and the peers are timed in turns
 graph with the L2 cache flushed before every run. Printed are the time, GB/s or TFLOP/s from the
 least that has to be moved or computed, the share of the copy ceiling measured in the same run, and
 the ratio to the fastest peer (above 1 we are slower). Liger's kernels are peers where its package
-is importable.
+is importable, and so are twins in Triton of rows, elements, attention and products.
 
     python benchmarks/bench_kernels.py [NAME ...] [--dtypes bf16,f32] [--last] [--compile]
                                        [--json FILE] [--resume] [--share I/N] [--prepare I/N]
@@ -32,6 +32,7 @@ from typing import Any
 import liger_peers
 import optimizer_peers
 import torch
+import triton_twins
 
 from teeny_compiler import compile_kernels
 from teeny_kernels.registry import specs
@@ -42,6 +43,7 @@ from teeny_macros import devices
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 ITEMSIZES = {"f32": 4, "f16": 2, "bf16": 2}
 FLUSH_BYTES = 512 << 20
+TWIN_GAP = 2**-6  # of the largest result
 MOST_MADE = 1 << 28  # numbers that a spec makes on the host for `--last`, of unlike rows
 
 
@@ -169,18 +171,24 @@ def forward_works(spec: KernelSpec, case: Case, inputs: list[Any], compiled: boo
             torch._dynamo.reset()  # noqa: SLF001 - else the shapes of the last row stay
             fast = torch.compile(lambda *own: reference(torch, *own, **case.options), dynamic=False)
             works["compile"] = lambda: fast(*inputs)
-    if spec.name == "matmul":
-        from triton_products import matmul_work
-
-        twin = matmul_work(*inputs)
-        if twin is not None:
-            works["triton"] = twin
+    twin = triton_twins.forward(spec.name, inputs, case.options)
+    if twin is not None and agrees(spec, works["ours"](), twin()):
+        works["triton"] = twin
     liger = liger_peers.forward(spec.name, inputs, case.options)
     if liger is not None:
         works["liger"] = liger
     for name, peer in spec.peers.items():
         works[name] = partial(peer, torch, *inputs, **case.options)
     return works
+
+
+def agrees(spec: KernelSpec, ours: Any, twin: Any) -> bool:
+    """Whether a twin computes the same; one that does not is told, and not timed."""
+    own = (ours[0] if isinstance(ours, tuple) else ours).float()
+    gap = (own - twin.float()).abs().max() / own.abs().max()
+    if not gap < TWIN_GAP:
+        print(f"    {spec.name}: the twin in Triton is off by {gap.item():.3g}, and not timed")
+    return bool(gap < TWIN_GAP)
 
 
 def backward_works(spec: KernelSpec, case: Case, inputs: list[Any]) -> Any:

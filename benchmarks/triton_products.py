@@ -84,7 +84,12 @@ def matmul_work(x: Any, y: Any) -> Callable[[], Any] | None:
     tiles = -(-m // config.m) * -(-n // config.n)
     count = torch.cuda.get_device_properties(x.device).multi_processor_count
     grid = (min(tiles, config.programs or count),)
-    return lambda: persistent[grid](
-        *arrays, m, n, k, is_turned, config.m, config.n, config.k, config.group, config.split,
-        num_warps=config.warps, num_stages=config.stages,
-    )  # fmt: skip
+
+    def run() -> Any:
+        persistent[grid](
+            *arrays, m, n, k, is_turned, config.m, config.n, config.k, config.group, config.split,
+            num_warps=config.warps, num_stages=config.stages,
+        )  # fmt: skip
+        return out
+
+    return run
