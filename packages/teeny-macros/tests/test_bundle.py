@@ -63,6 +63,7 @@ def index_of(instances: dict[Any, dict[str, str]], *, sealed: bool = False) -> I
         LaunchOptions()._asdict(),
         "",
         tuple(instance_row(instance, codes) for instance, codes in instances.items()),
+        first.kernel.declared.to_json() if first.kernel.declared else {},
     )
     return Index("mine", sealed, 1, "d" * 64, {"teenyc": "0"}, (kernel,), {})
 
@@ -502,3 +503,56 @@ def test_unpacked_code_goes_with_the_process_and_not_with_its_forks(
     )
     assert done.stdout.strip()
     assert not Path(done.stdout.strip()).exists()
+
+
+# --- declarations ---------------------------------------------------------------------------------
+
+
+def test_what_a_kernel_declares_of_its_arrays_is_checked_by_name_as_well(
+    tmp_path: Path, module: Module, gpu: Any, array: Any
+) -> None:
+    from teeny_triton import f32
+
+    options = 'contiguous="x_ptr", separate=("out_ptr",), alignment={"x_ptr": 64}'
+    own = module(COPY.replace("@kernel\n", f"@kernel({options})\n")).copy.instantiate(D=f32)
+    path = write(tmp_path / "a.teeny", {own: {"cuda:sm_90": "code/a"}})
+    declared = Bundle(path)["copy"].declared
+    assert declared is not None
+    assert declared.to_json() == own.kernel.declared.to_json()
+    assert declared.to_json() == {
+        "contiguous": ["x_ptr"],
+        "separate": ["out_ptr"],
+        "alignment": {"x_ptr": 64},
+    }
+    kernel = Bundle(path)["copy"].options(num_warps=4)
+    x, out = (
+        array("f32", place="cuda:0", pointer=4096),
+        array("f32", place="cuda:0", pointer=1 << 20),
+    )
+    kernel[1](x, out, 33)
+    assert len(gpu.launches) == 1
+    for wrong, code in (((x, x, 33), "E1036"), ((_at(array, 4112), out, 33), "E1035")):
+        with pytest.raises(LaunchError) as caught:
+            kernel[1](*wrong)
+        assert caught.value.code == code
+    assert len(gpu.launches) == 1
+
+
+def _at(array: Any, pointer: int) -> Any:
+    return array("f32", place="cuda:0", pointer=pointer)
+
+
+def test_strides_survive_a_bundle_and_older_bundles_declare_nothing(
+    tmp_path: Path, module: Module
+) -> None:
+    from teeny_macros.declared import Declared
+    from teeny_triton import f32
+
+    given = Declared({"strides": {"x_ptr": ("n", 1)}})
+    again = Declared.from_json(json.loads(json.dumps(given.to_json())))
+    assert again.strides == given.strides == {"x_ptr": ("n", 1)}
+    plain = module(COPY).copy.instantiate(D=f32)
+    path = write(tmp_path / "a.teeny", {plain: {"cuda:sm_90": "code/a"}})
+    assert Bundle(path)["copy"].declared is None
+    with zipfile.ZipFile(path) as archive:
+        assert "declared" not in json.loads(archive.read("bundle.json"))["kernels"][0]

@@ -85,7 +85,8 @@ class KernelRow(NamedTuple):
     """One kernel: where it was defined, the digest of its text, its parameters, its instances.
 
     Each parameter is a JSON object with the fields of `Parameter`; a default is text, or None.
-    `written` names the pointers that it may write through, `options` its own launch options.
+    `written` names the pointers that it may write through, `options` its own launch options,
+    `declared` is what it declares of its arrays (`Declared.to_json`), empty when nothing.
     """
 
     name: str
@@ -97,6 +98,7 @@ class KernelRow(NamedTuple):
     options: Mapping[str, Any]
     doc: str
     instances: tuple[InstanceRow, ...]
+    declared: Mapping[str, Any] = {}
 
     @property
     def qualified(self) -> str:
@@ -106,12 +108,16 @@ class KernelRow(NamedTuple):
     def to_json(self) -> dict[str, object]:
         """A JSON object."""
         rows = [row.to_json() for row in self.instances]
-        return {**self._asdict(), "parameters": list(self.parameters), "instances": rows}
+        data = {**self._asdict(), "parameters": list(self.parameters), "instances": rows}
+        if not self.declared:
+            del data["declared"]  # as bundles were before there were declarations
+        return data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> KernelRow:
         """The row that `to_json` wrote."""
-        fields = {name: data[name] for name in cls._fields}
+        fields = {name: data[name] for name in cls._fields if name != "declared"}
+        fields["declared"] = data.get("declared", {})
         fields["parameters"] = tuple(data["parameters"])
         fields["written"] = tuple(data["written"])
         fields["instances"] = tuple(map(InstanceRow.from_json, data["instances"]))

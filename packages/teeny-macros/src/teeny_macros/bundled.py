@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from teeny_macros.bundle import Bundle
     from teeny_macros.bundle_file import InstanceRow, KernelRow
+    from teeny_macros.declared import Declared
     from teeny_macros.kernel import Grid, Kernel
     from teeny_macros.launch import LaunchSite
 
@@ -77,7 +78,11 @@ class BundledKernel:
         self.name = row.name
         self.captured = None
         self.dtypes = ()  # the instances say it
-        self.declared = None  # a bundle does not hold what a kernel declares of its arrays
+        self.declared: Declared | None = None
+        if row.declared:
+            from teeny_macros.declared import Declared
+
+            self.declared = Declared.from_json(row.declared)
         self.parameters = tuple(map(_parameter, row.parameters))
         own = _launch_options(row.options) or LaunchOptions()
         self._options = own if options is None else options

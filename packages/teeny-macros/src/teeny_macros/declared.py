@@ -52,6 +52,22 @@ class Declared:
     def __bool__(self) -> bool:
         return bool(self.contiguous or self.separate or self.alignment or self.strides)
 
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object of what is declared; `Declared.from_json` reads it."""
+        data: dict[str, Any] = {
+            "contiguous": sorted(self.contiguous),
+            "separate": sorted(self.separate),
+            "alignment": self.alignment,
+            "strides": {name: list(parts) for name, parts in self.strides.items()},
+        }
+        return {option: value for option, value in data.items() if value}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Declared:
+        """The declarations that `to_json` wrote."""
+        strides = {name: tuple(parts) for name, parts in data.get("strides", {}).items()}
+        return cls({**data, "strides": strides})
+
     def bind(self, captured: Captured, parameters: Sequence[Parameter]) -> None:
         """Raise E0027 for names that are no parameters of the kernel, or of no array."""
         kinds = {parameter.name: parameter.kind for parameter in parameters}

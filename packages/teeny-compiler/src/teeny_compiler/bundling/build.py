@@ -248,6 +248,7 @@ def _instance_row(instance: Instance, code: dict[str, CodeRow]) -> InstanceRow:
 def _kernel_row(instance: Instance, rows: Iterable[InstanceRow]) -> KernelRow:
     module, qualname = instance.reference
     kernel: Any = instance.kernel
+    declared = kernel.declared
     return KernelRow(
         instance.name,
         module,
@@ -258,6 +259,7 @@ def _kernel_row(instance: Instance, rows: Iterable[InstanceRow]) -> KernelRow:
         kernel.launch_options._asdict(),
         (kernel.__doc__ or "").strip().partition("\n")[0],
         tuple(rows),
+        {} if declared is None else declared.to_json(),
     )
 
 
