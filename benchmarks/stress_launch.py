@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from stress_kinds import declared, scratch, tiles
 
 from teeny_cuda import Device
 from teeny_macros.diagnostics import LaunchError
@@ -179,6 +180,9 @@ KINDS: dict[str, tuple[Callable[[Device, int, random.Random], int], float]] = {
     "graphs": (graphs, 0.15),
     "pool": (pool, 0.02),
     "exceptions": (exceptions, 0.02),
+    "tiles": (tiles, 0.05),
+    "scratch": (scratch, 0.03),
+    "declared": (declared, 0.05),
 }
 
 

@@ -18,7 +18,7 @@ import teeny_triton as tl
 from teeny_cuda import Device
 from teeny_macros import kernel
 from teeny_macros.diagnostics import LaunchError
-from teeny_triton import Const, Ptr, f32, i32
+from teeny_triton import Const, Ptr, TensorDescriptor, f16, f32, i32
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +38,11 @@ def vector_add(
     offsets = tl.program_id(0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     x = tl.load(x_ptr + offsets, offsets < n)
     tl.store(out_ptr + offsets, x + tl.load(y_ptr + offsets, offsets < n), offsets < n)
+
+
+@kernel
+def moved(source: TensorDescriptor[f16, Any], target: TensorDescriptor[f16, Any]) -> None:
+    target.store([0, 0], source.load([0, 0]))
 
 
 def _arrays(device: Device, **options: Any) -> list[Any]:
@@ -111,6 +116,19 @@ def _refused(device: Device) -> None:
             vector_add[grid](*arguments)
 
 
+def _described(device: Device) -> None:
+    x, out = (device.buffer((64, 32), "f16") for _ in range(2))
+    for shape in ((64, 32), (60, 32)):
+        for _ in range(40):
+            moved[1](tl.tensor_descriptor(x, (8, 32), shape), tl.tensor_descriptor(out, (8, 32)))
+    for strides in ((31, 1), (-32, 1), (32, 2)):
+        with pytest.raises(LaunchError):
+            moved[1](
+                tl.tensor_descriptor(x, (8, 32), (64, 32), strides),
+                tl.tensor_descriptor(out, (8, 32)),
+            )
+
+
 def _failed_capture(device: Device) -> None:
     arrays = _arrays(device)
     with pytest.raises(ZeroDivisionError), device.capture() as graph:  # noqa: PT012 - behind it
@@ -144,7 +162,17 @@ def _counts(fake: FakeDriver, device: Device) -> dict[str, int]:
 
 @pytest.mark.parametrize(
     "work",
-    [_hot, _streams, _graphs, _prepared, _pooled, _refused, _failed_capture, _failed_with],
+    [
+        _hot,
+        _streams,
+        _graphs,
+        _prepared,
+        _pooled,
+        _refused,
+        _described,
+        _failed_capture,
+        _failed_with,
+    ],
     ids=lambda work: work.__name__.strip("_"),
 )
 def test_nothing_is_left_behind(
