@@ -50,6 +50,17 @@ class Attributes(NamedTuple):
     binary_architecture: int
 
 
+_ATTRIBUTES = (
+    "NUM_REGS",
+    "LOCAL_SIZE_BYTES",
+    "SHARED_SIZE_BYTES",
+    "CONST_SIZE_BYTES",
+    "MAX_THREADS_PER_BLOCK",
+    "PTX_VERSION",
+    "BINARY_VERSION",
+)
+
+
 class Program:
     """A kernel that can be launched on the device that loaded it.
 
@@ -58,12 +69,12 @@ class Program:
 
     __slots__ = (
         "__weakref__",
+        "_attributes",
         "_finalizer",
         "_function",
         "_module",
         "_records",
         "artifact",
-        "attributes",
         "device",
         "packer",
     )
@@ -74,6 +85,7 @@ class Program:
         self.artifact = artifact
         _require_target(device, artifact)
         self.packer = Packer(metadata.params)
+        self._attributes: Attributes | None = None
         self._records: weakref.WeakSet[Record] = weakref.WeakSet()
         context = device.context
         if context.retired > _RETIRED and not context.captures:
@@ -91,7 +103,6 @@ class Program:
                         "compile the kernel again: `teeny cache clear`"
                     )
                 raise context.driver.failure("cuModuleGetFunction", number, kernel=metadata.kernel)
-            self.attributes = self._read_attributes()
             self._prepare()
 
     @property
@@ -154,23 +165,20 @@ class Program:
             )
         )
 
-    def _read_attributes(self) -> Attributes:
+    @property
+    def attributes(self) -> Attributes:
+        """What the driver says of the kernel. Raises E1058 once the program was unloaded."""
+        found = self._attributes
+        if found is None:
+            self.function  # noqa: B018 - raises E1058 once unloaded
+            with self.device.context.bound():
+                found = self._attributes = Attributes(*map(self._read_attribute, _ATTRIBUTES))
+        return found
+
+    def _read_attribute(self, name: str) -> int:
         driver = self.device.context.driver
-        names = driver.api.CUfunction_attribute
-
-        def read(name: str) -> int:
-            attribute = getattr(names, f"CU_FUNC_ATTRIBUTE_{name}")
-            return int(driver.call("cuFuncGetAttribute", attribute, self._function))
-
-        return Attributes(
-            read("NUM_REGS"),
-            read("LOCAL_SIZE_BYTES"),
-            read("SHARED_SIZE_BYTES"),
-            read("CONST_SIZE_BYTES"),
-            read("MAX_THREADS_PER_BLOCK"),
-            read("PTX_VERSION"),
-            read("BINARY_VERSION"),
-        )
+        attribute = getattr(driver.api.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
+        return int(driver.call("cuFuncGetAttribute", attribute, self._function))
 
     def _prepare(self) -> None:
         """Check what a block needs against the device.
@@ -180,15 +188,12 @@ class Program:
         metadata, device = self.artifact.metadata, self.device
         driver = device.context.driver
         names = driver.api.CUfunction_attribute
-        self._require(
-            "threads a block", metadata.threads_per_block, self.attributes.max_threads_per_block
-        )
-        shared = metadata.shared_bytes
-        limit = (
-            device.properties["max_shared_memory_per_block_optin"] - self.attributes.shared_bytes
-        )
+        most = self._read_attribute("MAX_THREADS_PER_BLOCK")
+        self._require("threads a block", metadata.threads_per_block, most)
+        shared, static = metadata.shared_bytes, self._read_attribute("SHARED_SIZE_BYTES")
+        limit = device.properties["max_shared_memory_per_block_optin"] - static
         self._require("bytes of shared memory a block", shared, limit)
-        if shared + self.attributes.shared_bytes > _PLAIN_SHARED_BYTES:
+        if shared + static > _PLAIN_SHARED_BYTES:
             driver.call(
                 "cuFuncSetAttribute",
                 self._function,
