@@ -95,6 +95,7 @@ E0931 = code(
 E0932 = code("E0932", "unreadable-binding", "`-D {given}` cannot be read: {reason}", ToolchainError)
 E0933 = code("E0933", "unknown-target", "`{given}` is not a target", ToolchainError)
 E0934 = code("E0934", "unreadable-limit", "`{given}` is not {wanted}", ToolchainError)
+E0935 = code("E0935", "unwritable-output", "`{path}` cannot be written: {reason}", ToolchainError)
 
 # --- tuning ---------------------------------------------------------------------------------------
 E0940 = code("E0940", "unusable-tuning", "`{kernel}` cannot be tuned: {reason}", ToolchainError)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from teeny_macros.diagnostics import TeenyError
 
 _PACKAGE = "teenyc"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_LINKS = "--find-links"
+_FOLDER = "the folder of `--from`"
+_DOWNLOAD = "`pip download 'teenyc[cuda]' -d FOLDER`"
 _TAIL = 15  # lines of what pip said
 
 
@@ -46,6 +51,7 @@ def install(wanted: Wanted, *, quiet: bool = False) -> Toolchain:
         ToolchainError: E0906 (pip fails, or what it installed does not run), E0907 (there is one of
         that name), E0908 (its Triton is not supported).
     """
+    _require_usable(wanted)
     parent = places.toolchains_folder()
     _sweep(parent)
     with _pip() as pip:
@@ -119,7 +125,8 @@ def _resolve(pip: Sequence[str], wanted: Wanted) -> str:
 
     goal = f"{_PACKAGE}=={wanted.version}" if wanted.version else _PACKAGE
     arguments = ["--dry-run", "--no-deps", "--ignore-installed", "--quiet", "--report", "-"]
-    said = _run([*pip, "install", *arguments, *_from(wanted.source), goal], goal, quiet=True)
+    command = [*pip, "install", *arguments, *_from(wanted.source), goal]
+    said = _run(command, goal, quiet=True)
     try:
         (row,) = json.loads(said)["install"]
         return str(row["metadata"]["version"])
@@ -128,7 +135,7 @@ def _resolve(pip: Sequence[str], wanted: Wanted) -> str:
 
 
 def _from(source: str) -> list[str]:
-    return ["--no-index", "--find-links", os.path.abspath(source)] if source else []
+    return ["--no-index", _LINKS, os.path.abspath(source)] if source else []
 
 
 def _run(command: Sequence[str], name: str, *, quiet: bool) -> str:
@@ -150,7 +157,8 @@ def _run(command: Sequence[str], name: str, *, quiet: bool) -> str:
         process.wait()
         raise
     if process.returncode:
-        raise _failed(name, f"`{_shown(command)}` ended with status {process.returncode}", err)
+        reason = f"`{_shown(command)}` ended with status {process.returncode}"
+        raise _failed(name, reason, err, is_from_folder=_LINKS in command)
     return out or ""
 
 
@@ -166,14 +174,30 @@ def _shown(command: Sequence[str]) -> str:
     return " ".join(("python", *command[1:]))
 
 
-def _failed(name: str, reason: str, said: str) -> TeenyError:
+def _failed(name: str, reason: str, said: str, *, is_from_folder: bool = False) -> TeenyError:
     error = E0906.error(name=name, reason=reason)
     lines = [line for line in said.strip().splitlines() if line.strip()]
     for line in lines[-_TAIL:]:
         error.note(line)
-    return error.help("nothing of it is left; mend what it says, and install it again").help(
+    error.help("nothing of it is left; mend what it says, and install it again")
+    if is_from_folder:
+        return error.help(f"{_FOLDER} must hold all that teenyc needs: {_DOWNLOAD}")
+    return error.help(
         "pip's index is chosen as ever: `pip config list`, PIP_INDEX_URL, or `--from FOLDER`"
     )
+
+
+def _require_usable(wanted: Wanted) -> None:
+    """Raise E0906 for a name that no folder should have, or a folder that is not there."""
+    name = wanted.name
+    if name and not _NAME.fullmatch(name):
+        raise E0906.error(
+            name=name, reason="a name is made of letters, digits, `.`, `_` and `-`"
+        ).help("for example `--name teenyc-old`")
+    if wanted.source and not os.path.isdir(wanted.source):
+        raise E0906.error(
+            name=name or _PACKAGE, reason=f"there is no folder `{wanted.source}`"
+        ).help(f"fill it: {_DOWNLOAD}")
 
 
 # --- folders --------------------------------------------------------------------------------------

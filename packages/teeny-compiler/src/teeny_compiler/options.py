@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 # target kind -> (what is always kept, the stage that a device loads, what may be asked for besides)
 _KEPT = {"cuda": ("mlir", "ptx"), "cpu": ("mlir", "llvm-ir", "obj"), "interpret": ("mlir",)}
 _ON_REQUEST = {"cuda": ("ttgir", "llvm-ir", "cubin"), "cpu": ("clusters", "asm"), "interpret": ()}
+# What a bundle may keep beside the code.
+BUNDLED = {kind: (*_KEPT[kind], *_ON_REQUEST[kind]) for kind in _KEPT}
 _SWITCHES = {"on": True, "off": False}
 # teenyc leaves the unit beside the MLIR: it is what the interpreter reads.
 UNIT_STAGE = "unit"

@@ -90,7 +90,7 @@ def default_name(folder: str | None = None) -> str | None:
 
 def set_default(name: str) -> Toolchain:
     """Choose the toolchain `name` for every later run. Raises E0904 when it is not there."""
-    found = named(name, "chosen now")
+    found = named(name)
     path = places.default_file()
     aside = f"{path}.{os.getpid()}"
     with open(aside, "w", encoding="utf-8") as file:
@@ -186,22 +186,28 @@ def _several(found: list[Toolchain], looked_at: list[Place]) -> TeenyError:
     return error
 
 
-def named(name: str, by: str = "name") -> Toolchain:
-    """The toolchain `name`, asked for `by` something. Raises E0904 when it is not there."""
+def named(name: str, by: str = "") -> Toolchain:
+    """The toolchain `name`, asked for by a command or, lastingly, `by` something. Raises E0904."""
     folder = places.toolchains_folder()
     names = _subfolders(folder)
     path = places.executable_in(os.path.join(folder, name))
     reason = places.why_not_executable(path) if name in names else None
     if name in names and reason is None:
-        return Toolchain(path, f"{by}: toolchain `{name}`", name)
-    error = E0904.error(name=name).note(f"asked for by {by}")
+        return Toolchain(path, f"{by or 'name'}: toolchain `{name}`", name)
+    error = E0904.error(name=name)
+    if by:
+        error.note(f"asked for by {by}")
     if reason is not None:
         error.note(f"{path}: {reason}")
     error.note(f"{folder} holds {', '.join(f'`{other}`' for other in names) or 'no toolchain'}")
-    raise _with_choice(error, names)
+    raise _with_choice(error, names, by)
 
 
-def _with_choice(error: TeenyError, names: list[str]) -> TeenyError:
+def _with_choice(error: TeenyError, names: list[str], by: str) -> TeenyError:
+    if not by:
+        return error.help(
+            "`teeny toolchain list` shows them" if names else "make one: `teeny toolchain install`"
+        )
     if names:
         return error.help(
             f"`export TEENYC_TOOLCHAIN={names[0]}` or `teeny toolchain default {names[0]}`"

@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from teeny_compiler import log
 from teeny_compiler.bundling.choice import Wanted, each_instance, parse_targets, variants
+from teeny_compiler.bundling.output import writing
 from teeny_compiler.codes import E0970, E0973, E0980
 from teeny_compiler.options import LOADED, CompileOptions
 from teeny_macros import bundle_file
@@ -100,11 +101,13 @@ def write_bundle(
     `stages` names stages to keep besides the code (`mlir`). `cubin` keeps machine code beside PTX.
 
     Raises:
-        ToolchainError: E0970 when nothing is wanted, E0973 when something cannot be compiled,
-            E0980 without a ptxas for the cubins.
+        ToolchainError: E0935 where the file cannot be written, E0970 when nothing is wanted, E0973
+            when something cannot be compiled, E0980 without a ptxas for the cubins.
     """
     if not wanted or not any(row.targets for row in wanted):
         raise E0970.error(module=name).help("name a target: `--target sm_90,cpu`")
+    with writing(path):
+        pass  # what can be known before is not said after minutes of compiling
     asked = (options or CompileOptions())._replace(cubin=cubin)
     compiled = _compile(wanted, stages, asked, workers, progress)
     members: dict[str, bytes] = {}
@@ -285,15 +288,19 @@ def _write(path: str | os.PathLike[str], index: Index, members: dict[str, bytes]
     """Write the file aside and put it in place."""
     import tempfile
 
-    folder = os.path.dirname(os.path.abspath(path))
-    os.makedirs(folder, exist_ok=True)
     file: IO[bytes]
-    with tempfile.NamedTemporaryFile("w+b", dir=folder, delete=False) as file:
+    with (
+        writing(path) as where,
+        tempfile.NamedTemporaryFile(
+            "w+b", dir=os.path.dirname(os.path.abspath(where)), delete=False
+        ) as file,
+    ):
         try:
             digest = bundle_file.write(file, index, members)
+            file.close()
+            os.chmod(file.name, 0o644)
+            os.replace(file.name, where)
         except BaseException:
             os.unlink(file.name)
             raise
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)
     return digest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from teeny_compiler.cli.kernels import load_file
+from teeny_compiler.cli.kernels import MAIN, load_file
 from teeny_compiler.codes import E0950
 from teeny_macros.diagnostics import TeenyError
 from teeny_macros.kernel import Kernel
@@ -25,6 +25,9 @@ def kernels_of(path: str) -> Iterator[Kernel[...]]:
         module = load_file(Path(path))
     except TeenyError:
         raise
+    except SystemExit as error:
+        reason = f"importing it ended the process (`sys.exit({error.code!r})`)"
+        raise E0950.error(path=path, reason=reason).help(MAIN) from error
     except Exception as error:
         reason = f"importing it failed: {type(error).__name__}: {error}"
         raise E0950.error(path=path, reason=reason).help("check it without `--import`") from error

@@ -49,12 +49,16 @@ def make_app() -> Any:
             "teeny compile my_package.kernels:softmax -t cpu -D D=f32 -D BLOCK=1024",
         ),
     )(compile_)
-    app.command("check")(check.check)
+    app.command("check", short_help="Check kernels and launches, importing nothing.")(check.check)
     reading.add_commands(app)
-    app.command("doctor")(doctor_)
-    app.add_typer(toolchains.make_group(), name="toolchain")
+    app.command("doctor", short_help="Check the installation and say how to mend it.")(doctor_)
+    app.add_typer(
+        toolchains.make_group(), name="toolchain", short_help="Install teenyc apart, and choose."
+    )
     app.add_typer(cache.make_group(), name="cache")
-    app.add_typer(bundle.make_group(), name="bundle")
+    app.add_typer(
+        bundle.make_group(), name="bundle", short_help="Compile kernels ahead into one file."
+    )
     for point in entry_points(group=GROUP):
         _add_plugin(app, point)
     return typer.main.get_command(app)
@@ -125,6 +129,8 @@ def compile_(
     found = kernels.find_kernel(kernel)
     bindings = kernels.parse_bindings(define or [])
     instance = kernels.instance_of(found, bindings)
+    if ptx_version and goal.kind != "cuda":
+        raise typer.BadParameter(f"`{goal}` has no PTX", param_hint="--ptx-version")
     options = CompileOptions(
         fp_fusion, _read_ptx_version(ptx_version), tuple(s for s in stages if s != UNIT_STAGE)
     )

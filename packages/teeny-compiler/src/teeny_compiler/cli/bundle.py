@@ -20,13 +20,16 @@ from teeny_compiler.bundling.choice import (
     variants,
 )
 from teeny_compiler.bundling.manifest import Finders, Manifest, read_manifest, wanted_by
-from teeny_compiler.cli import entries, kernels
-from teeny_compiler.codes import E0970
+from teeny_compiler.bundling.output import write_bytes, write_text
+from teeny_compiler.cli import entries, kernels, teaching
+from teeny_compiler.codes import E0915, E0970
+from teeny_compiler.options import BUNDLED
+from teeny_macros.artifact import STAGES
 from teeny_macros.bundle import Bundle, described_row
 from teeny_macros.bundle_file import SUFFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from teeny_macros.bundle_file import InstanceRow, KernelRow
     from teeny_macros.target import Target
@@ -42,14 +45,28 @@ def make_group() -> typer.Typer:
     group = typer.Typer(
         no_args_is_help=True,
         help="Compile kernels ahead into one file, which runs where there is no compiler.",
+        epilog=teaching.examples(
+            "teeny bundle build examples/vector_add.py:vector_add -D D=f32 -D BLOCK_SIZE=1024 "
+            "-t sm_90,cpu -o out.teeny",
+            "teeny bundle show out.teeny",
+            "teeny bundle verify out.teeny --json",
+            "teeny bundle header out.teeny -o kernels.h",
+        ),
     )
-    group.command("build")(build)
-    group.command("ls")(ls)
-    group.command("show")(show)
-    group.command("verify")(verify)
-    group.command("extract")(extract)
-    group.command("stub")(stub)
-    group.command("header")(header)
+    group.command(
+        "build",
+        epilog=teaching.examples(
+            "teeny bundle build my_package.kernels -t sm_90,cpu -o out.teeny",
+            "teeny bundle build kernels.py:softmax -D D=f32 -D D=f16 -D BLOCK=1024 -t sm_90 "
+            "-o out.teeny",
+        ),
+    )(build)
+    group.command("ls", short_help="List the kernels: instances, targets, size.")(ls)
+    group.command("show", short_help="Show what a bundle is, and its instances.")(show)
+    group.command("verify", short_help="Check every member against its digest.")(verify)
+    group.command("extract", short_help="Write code and metadata as files.")(extract)
+    group.command("stub", short_help="Write a typed stub (.pyi) of the kernels.")(stub)
+    group.command("header", short_help="Write a C header with the launch ABI.")(header)
     return group
 
 
@@ -101,7 +118,10 @@ def build(
     """
     if hints not in HINTS:
         raise typer.BadParameter(f"{hints!r} is none of {', '.join(HINTS)}", param_hint="--hints")
-    wanted, manifest = _wanted(what, parse_targets(target or ()), define or [], hints)
+    targets = parse_targets(target or ())
+    stages = tuple(part.strip() for part in stage.split(",") if part.strip())
+    wanted, manifest = _wanted(what, targets, define or [], hints)
+    _require_stages(stages, {one for row in wanted for one in row.targets})
     from teeny_compiler.bundling.build import write_bundle
 
     stem = os.path.basename(output).removesuffix(SUFFIX)
@@ -110,7 +130,7 @@ def build(
         output,
         name=name or (manifest.name if manifest else stem),
         sealed=sealed or bool(manifest and manifest.sealed),
-        stages=tuple(part.strip() for part in stage.split(",") if part.strip()),
+        stages=stages,
         cubin=cubin,
     )
     if as_json:
@@ -136,6 +156,12 @@ def _wanted(
             found += wanted_by(manifest, targets or manifest.targets, find)
             continue
         if not kernels.names_kernel(given):
+            if define:
+                raise typer.BadParameter(
+                    f"`{given}` is a module, which says itself what it offers; -D goes with one "
+                    f"kernel of it: `{given}:KERNEL`",
+                    param_hint="-D",
+                )
             listed = instances_in(kernels.load_module(given), targets)
         elif (function := kernels.find_function(given)) is not None:
             arguments = kernels.parse_arguments(define)
@@ -154,6 +180,16 @@ def _wanted(
     if not all(row.targets for row in found):
         raise E0970.error(module=", ".join(what)).help("name a target: `--target sm_90,cpu`")
     return found, manifest
+
+
+def _require_stages(stages: Sequence[str], targets: Iterable[Target]) -> None:
+    """Raise E0915 for a stage that none of the targets has."""
+    goals = sorted(targets)
+    possible = {stage for goal in goals for stage in BUNDLED[goal.kind]}
+    for stage in stages:
+        if stage not in possible:
+            names = ", ".join(known for known in STAGES if known in possible)
+            raise E0915.error(stage=stage, target=goals[0]).help(f"one of {names}")
 
 
 # --- looking --------------------------------------------------------------------------------------
@@ -228,7 +264,8 @@ def verify(file: File, as_json: Json = False) -> None:
     else:
         for fault in faults:
             typer.echo(fault)
-        typer.echo(f"teeny: {len(bundle.members)} members, {len(faults)} faults", err=True)
+        members, found = _count(len(bundle.members), "member"), _count(len(faults), "fault")
+        typer.echo(f"teeny: {members}, {found}", err=True)
     if faults:
         raise typer.Exit(1)
 
@@ -248,14 +285,13 @@ def extract(
                 if only is not None and name not in only:
                     continue
                 folder = Path(output, row.name, name.partition(":")[2])
-                folder.mkdir(parents=True, exist_ok=True)
                 stem = instance.id[:_DIGITS]
                 for member in (code.file, *code.stages.values()):
                     path = folder / f"{stem}{Path(member).suffix}"
-                    path.write_bytes(bundle.read(member))
+                    write_bytes(path, bundle.read(member))
                     typer.echo(path)
                 metadata = json.dumps(dict(code.metadata), indent=1, sort_keys=True)
-                (folder / f"{stem}.metadata").write_text(metadata + "\n", encoding="utf-8")
+                write_text(folder / f"{stem}.metadata", metadata + "\n")
 
 
 def stub(
@@ -289,7 +325,7 @@ def _put(output: str, text: str) -> None:
     if output == "-":
         sys.stdout.write(text)
     else:
-        Path(output).write_text(text, encoding="utf-8", newline="\n")
+        write_text(output, text)
         typer.echo(output)
 
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from teeny_compiler import log
 from teeny_compiler.bundling.choice import variants
 from teeny_compiler.cache import Cache, default_cache_dir, key, layers, limits, remote, survey
 from teeny_compiler.cli import entries, kernels, teaching
+from teeny_compiler.codes import E0920
 from teeny_compiler.compiler import Compiler
 from teeny_compiler.options import CompileOptions
 from teeny_compiler.tuning import store
@@ -34,14 +36,14 @@ def make_group() -> typer.Typer:
             "teeny cache verify --json",
         ),
     )
-    group.command("path")(path)
-    group.command("ls")(ls)
-    group.command("show")(show)
-    group.command("why-miss")(why_miss)
-    group.command("verify")(verify)
-    group.command("gc")(gc)
+    group.command("path", short_help="Print the directory of the cache.")(path)
+    group.command("ls", short_help="List the entries, the one used last at the end.")(ls)
+    group.command("show", short_help="Show what an entry was made from, and its files.")(show)
+    group.command("why-miss", short_help="Say why a kernel is not cached.")(why_miss)
+    group.command("verify", short_help="Check every file against its digest.")(verify)
+    group.command("gc", short_help="Remove entries beyond a size or an age.")(gc)
     group.command("clear")(clear)
-    group.command("tunings")(tunings)
+    group.command("tunings", short_help="List what tuners measured.")(tunings)
     return group
 
 
@@ -208,7 +210,12 @@ def tunings(
 
 
 def _cache() -> Cache:
-    return Cache(default_cache_dir())
+    root = default_cache_dir()
+    if root.exists() and not root.is_dir():
+        found = E0920.warn(path=root, reason="it is not a directory")
+        found.helps.append("name a directory of your own: `export TEENYC_CACHE_DIR=...`")
+        log.warn(found)
+    return Cache(root)
 
 
 def _remove(cache: Cache, records: Iterable[survey.Record], *, as_json: bool) -> None:

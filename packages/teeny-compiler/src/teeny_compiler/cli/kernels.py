@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from teeny_compiler.codes import E0931, E0932, E0933
 from teeny_macros.diagnostics import LaunchError, TeenyError
+from teeny_macros.namespace import DTYPES
 from teeny_macros.target import Target
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _INSTANTIATE = re.compile(r"`instantiate\(([^()`]*)\)`")
+_DTYPE_LIKE = re.compile(r"[a-z]+\d+\w*")
+MAIN = "put what a script does under `if __name__ == '__main__':`"
 _EXAMPLE = "for example `examples/vector_add.py:vector_add`"
 
 
@@ -26,19 +29,33 @@ def find_kernel(given: str) -> Any:
     """The kernel that `MODULE_OR_FILE:NAME` names. Importing runs the module. Raises E0931."""
     where, _, name = given.rpartition(":")
     if not where or not name:
-        raise E0931.error(given=given, reason="it is not `MODULE_OR_FILE:KERNEL`").help(_EXAMPLE)
+        raise _unnamed(given)
     module = _load(given, where)
     found: Any = module
     for part in name.split("."):
         found = getattr(found, part, None)
     if is_kernel(found):
         return found
-    names = sorted(key for key, value in vars(module).items() if is_kernel(value))
+    names = _kernels_of(module)
     reason = "there is no such name in it" if found is None else "that is not a kernel"
     error = E0931.error(given=given, reason=reason)
     if names:
         raise error.help(f"it has {', '.join(f'`{key}`' for key in names)}")
     raise error.help("a kernel is a function under `@kernel`")
+
+
+def _kernels_of(module: ModuleType) -> list[str]:
+    return sorted(key for key, value in vars(module).items() if is_kernel(value))
+
+
+def _unnamed(given: str) -> TeenyError:
+    """E0931 for a name without a kernel's, with those that the file has."""
+    error = E0931.error(given=given, reason="it is not `MODULE_OR_FILE:KERNEL`")
+    path = given.removesuffix(":")
+    if path.endswith(".py") and Path(path).is_file():
+        for name in _kernels_of(_load(given, path)):
+            error.help(f"it has `{path}:{name}`")
+    return error if error.diagnostics[0].helps else error.help(_EXAMPLE)
 
 
 def instance_of(kernel: Any, bindings: dict[str, Any]) -> Any:
@@ -126,9 +143,10 @@ def parse_value(name: str, text: str) -> Any:
         return _evaluate(ast.parse(text, mode="eval").body)
     except (SyntaxError, AttributeError, TypeError, KeyError) as error:
         given = f"{name}={text}"
-        raise E0932.error(given=given, reason=f"`{text}` is neither a literal nor a dtype").help(
-            f"write a text in quotes: `-D {name}=\"'{text}'\"`"
-        ) from error
+        found = E0932.error(given=given, reason=f"`{text}` is neither a literal nor a dtype")
+        if _DTYPE_LIKE.fullmatch(text):
+            raise found.help(f"dtypes are {', '.join(sorted(DTYPES))}") from error
+        raise found.help(f"write a text in quotes: `-D {name}=\"'{text}'\"`") from error
 
 
 def parse_target(given: str) -> Target:
@@ -172,11 +190,16 @@ def _load(given: str, where: str) -> ModuleType:
         ) from error
     except ModuleNotFoundError as error:
         raise _missing(given, where, error) from error
+    except SystemExit as error:
+        reason = f"importing it ended the process (`sys.exit({error.code!r})`)"
+        raise E0931.error(given=given, reason=reason).help(MAIN) from error
     except Exception as error:
         reason = f"importing it failed: {type(error).__name__}: {error}"
         found = E0931.error(given=given, reason=reason)
         frames = traceback.extract_tb(error.__traceback__)
-        if frames and frames[-1].lineno:
+        if isinstance(error, SyntaxError):
+            found.note(f"at {error.filename}:{error.lineno}: {(error.text or '').strip()}")
+        elif frames and frames[-1].lineno:
             found.note(f"at {frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line or ''}")
         raise found.help("mend the module: it is imported to find the kernel") from error
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from teeny_compiler.cli import kernels, printing
+from teeny_compiler.cli import kernels, printing, teaching
 from teeny_compiler.reading.stages import SHOWN
+from teeny_macros.resolve import INTEGERS
 
 if TYPE_CHECKING:
     from teeny_macros.instance import KernelInstance
@@ -38,16 +39,56 @@ Unaligned = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 _GPU_STAGES = ", ".join(SHOWN["cuda"])
 StageName = Annotated[
-    str, typer.Option("--stage", "-s", help=f"{_GPU_STAGES}; for a CPU clusters, asm too.")
+    str,
+    typer.Option(
+        "--stage",
+        "-s",
+        help=f"{_GPU_STAGES}; for a CPU clusters, asm too.",
+        show_default="ptx, of a CPU asm",
+    ),
 ]
+# What is shown where no stage is named.
+_USUAL = {"cuda": "ptx", "cpu": "asm", "interpret": "mlir"}
+
+
+_AXES = 3
 
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands to `teeny`."""
-    app.command("expand")(expand)
-    app.command("show")(show)
-    app.command("cost")(cost)
-    app.command("diff")(diff)
+    of_vector_add = "examples/vector_add.py:vector_add -D D=f32 -D BLOCK_SIZE=1024"
+    app.command(
+        "expand",
+        short_help="Show what @kernel makes of a function.",
+        epilog=teaching.examples(
+            "teeny expand examples/vector_add.py:vector_add", f"teeny expand {of_vector_add}"
+        ),
+    )(expand)
+    app.command(
+        "show",
+        short_help="Show a stage of a kernel, with the lines it comes from.",
+        epilog=teaching.examples(
+            f"teeny show {of_vector_add}",
+            f"teeny show {of_vector_add} --arg n_elements=98432 -s sass",
+            f"teeny show {of_vector_add} -t cpu -s asm --no-source",
+        ),
+    )(show)
+    app.command(
+        "cost",
+        short_help="Tell what a kernel will cost: registers, occupancy, time.",
+        epilog=teaching.examples(
+            f"teeny cost {of_vector_add} --arg n_elements=98432 --grid 97",
+            f"teeny cost {of_vector_add} -t sm_80,sm_90 --json",
+        ),
+    )(cost)
+    app.command(
+        "diff",
+        short_help="Compare a stage of kernels, git revisions or options.",
+        epilog=teaching.examples(
+            f"teeny diff {of_vector_add} --left num_warps=4 --right num_warps=8",
+            f"teeny diff {of_vector_add} --ref HEAD~1 --exit-code",
+        ),
+    )(diff)
 
 
 def expand(kernel: Kernel, define: Define = None, as_json: Json = False) -> None:
@@ -64,7 +105,7 @@ def expand(kernel: Kernel, define: Define = None, as_json: Json = False) -> None
 def show(
     kernel: Kernel,
     target: Target = "sm_90",
-    stage: StageName = "ptx",
+    stage: StageName = "",
     define: Define = None,
     arg: Argument = None,
     unaligned: Unaligned = False,
@@ -78,8 +119,10 @@ def show(
     from teeny_compiler.reading.show import interleaved, to_json
     from teeny_compiler.reading.stages import stage_of
 
+    goal = kernels.parse_target(target)
+    stage = stage or _USUAL[goal.kind]
     instance = _specialized(kernel, define, arg, unaligned=unaligned)
-    found = stage_of(instance, kernels.parse_target(target), stage)
+    found = stage_of(instance, goal, stage)
     if as_json:
         typer.echo(json.dumps(to_json(found), indent=1))
         return
@@ -107,12 +150,14 @@ def cost(
     from teeny_compiler.reading.cost import cost_of
 
     programs = _programs(grid)
+    goals = [kernels.parse_target(one.strip()) for one in target.split(",")]
+    if any(goal.kind == "interpret" for goal in goals):
+        raise typer.BadParameter(
+            "the interpreter makes no code whose cost could be told", param_hint="--target"
+        )
     instance = _specialized(kernel, define, arg, unaligned=unaligned)
     known = dict(map(_integer, arg or []))
-    rows = [
-        cost_of(instance, kernels.parse_target(one.strip()), arguments=known, programs=programs)
-        for one in target.split(",")
-    ]
+    rows = [cost_of(instance, goal, arguments=known, programs=programs) for goal in goals]
     if as_json:
         typer.echo(json.dumps([row.to_json() for row in rows], indent=1))
         return
@@ -126,7 +171,7 @@ def diff(
         str, typer.Argument(metavar="[OTHER:KERNEL]", help="Another kernel; else the same.")
     ] = "",
     target: Target = "sm_90",
-    stage: StageName = "ptx",
+    stage: StageName = "",
     define: Define = None,
     arg: Argument = None,
     ref: Annotated[
@@ -150,6 +195,7 @@ def diff(
     from teeny_compiler.reading import revisions
     from teeny_compiler.reading.compare import compare
 
+    stage = stage or _USUAL[kernels.parse_target(target).kind]
     common = ["--target", target, "--stage", stage, *_repeat("-D", define), *_repeat("--arg", arg)]
     old, _, new = ref.partition("..")
     sides = (
@@ -192,9 +238,18 @@ def _specialized(
     types = dict(asked.types)
     divisible = [name for name, type_ in types.items() if type_.kind == "pointer" and not unaligned]
     ones: list[str] = []
+    integers = [n for n, one in types.items() if one.kind == "scalar" and one.dtype in INTEGERS]
     for name, value in map(_integer, arg or []):
-        if name not in types or "f" in types[name].dtype or types[name].kind == "pointer":
-            raise typer.BadParameter(f"`{name}` is no integer of the launch", param_hint="--arg")
+        if name not in integers:
+            known = ", ".join(f"`{one}`" for one in integers) or "none"
+            raise typer.BadParameter(
+                f"`{name}` is no integer of the launch, which has {known}", param_hint="--arg"
+            )
+        low, high = INTEGERS[types[name].dtype]
+        if not low <= value <= high:
+            raise typer.BadParameter(
+                f"`{name}` is an {types[name].dtype}, which cannot be {value}", param_hint="--arg"
+            )
         if value == 1:
             ones.append(name)
         elif value % 16 == 0:
@@ -216,9 +271,15 @@ def _programs(grid: str) -> int:
     if not grid:
         return 0
     try:
-        return math.prod(int(side, 0) for side in grid.split(","))
+        sides = [int(side, 0) for side in grid.split(",")]
     except ValueError:
-        raise typer.BadParameter(f"{grid!r} is no grid", param_hint="--grid") from None
+        sides = []
+    if not 1 <= len(sides) <= _AXES or min(sides) < 1:
+        raise typer.BadParameter(
+            f"{grid!r} is no grid: one to three numbers of programs, `1024` or `64,64`",
+            param_hint="--grid",
+        )
+    return math.prod(sides)
 
 
 def _repeat(option: str, values: list[str] | None) -> list[str]:

@@ -29,6 +29,7 @@ def make_group() -> typer.Typer:
     )
     group.command(
         "install",
+        short_help="Make a toolchain: teenyc in an environment of its own.",
         epilog=teaching.examples(
             "teeny toolchain install",
             "teeny toolchain install 0.1.0 --name teenyc-old",
@@ -36,8 +37,8 @@ def make_group() -> typer.Typer:
         ),
     )(install)
     group.command("list")(list_)
-    group.command("which")(which)
-    group.command("default")(default)
+    group.command("which", short_help="Print the teenyc that is used, and why.")(which)
+    group.command("default", short_help="Choose the toolchain of every later run.")(default)
     group.command("remove")(remove)
     return group
 

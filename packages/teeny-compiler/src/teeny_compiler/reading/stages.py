@@ -28,8 +28,11 @@ SHOWN = {
 }
 
 
+UNIT = "<unit>"  # of the text that `teeny expand` shows
+
+
 class SourceLine(NamedTuple):
-    """A line of the user's file, or of the normalized text where no file is known."""
+    """A line of the user's file; where none is known, of the unit: the normalized text."""
 
     file: str
     line: int
@@ -89,4 +92,4 @@ def _source(instance: Instance, place: Place) -> SourceLine:
             return SourceLine(file, at, text)
     body = instance.source.split("\n")
     text = body[line - 1].rstrip() if 0 < line <= len(body) else ""
-    return SourceLine(f"{instance.name}.py", line, text)
+    return SourceLine(UNIT, line, text)  # the entry point, which no user wrote
