@@ -131,6 +131,36 @@ def test_arrays_and_sizes_are_read_anew_each_time(
     assert slow.count == before
 
 
+def test_launches_go_into_the_stream_of_the_described_arrays_library(
+    fake: FakeDriver,
+    device: Device,
+    compiler: Compiler,
+    slow: Slow,
+    tensor_type: Any,
+    exchange_type: Any,
+    torch_stream: list[int],
+) -> None:
+    base, dtypes = tensor_type
+    kind, state = exchange_type(base)
+    state["dtype"] = 2 | 16 << 8 | 1 << 16
+    for own in (kind, base):
+        x, y = (own(device.buffer((64, 64), "f16"), dtypes["float16"]) for _ in range(2))
+        _warm(lambda x=x, y=y: moved[1](_tiles(x), _tiles(y), 7))  # type: ignore[misc]
+        stream = device.stream()
+        torch_stream.append(stream.handle)
+        state["stream"] = stream.handle
+        before = slow.count
+        moved[1](_tiles(x), _tiles(y), 7)
+        assert (fake.launches[-1].stream, slow.count) == (stream.handle, before)
+        given = device.stream()
+        _warm(lambda x=x, y=y: moved.on(1, stream=given)(_tiles(x), _tiles(y), 7))  # type: ignore[misc]  # noqa: B023
+        before = slow.count
+        moved.on(1, stream=given)(_tiles(x), _tiles(y), 7)
+        assert (fake.launches[-1].stream, slow.count) == (given.handle, before)
+        torch_stream.append(0)
+        state["stream"] = 0
+
+
 def test_lists_and_other_classes_of_descriptors_are_short_too(
     fake: FakeDriver, device: Device, compiler: Compiler, slow: Slow, make: Callable[..., Any]
 ) -> None:

@@ -163,6 +163,9 @@ def _entry(call: Any, program: Program) -> Record | None:
     kind = _put_stream(device, record, call.stream, sources)
     if kind is None:
         return None
+    if scratch:  # or the GPU would be asked for it anew after each wait for its work
+        pool = device.pool
+        pool.keep_bytes = max(pool.keep_bytes, _KEPT)
     config = config_bytes(program, Options(), record)
     describe_launch(record, program, addresses, config)
     limits = device.grid_limits
@@ -188,15 +191,10 @@ def _entry(call: Any, program: Program) -> Record | None:
 
 
 def _has_pool(device: Device, addresses: dict[int, int]) -> bool:
-    """Whether launches can take scratch memory from the pool, which then keeps some."""
+    """Whether launches can take scratch memory from the pool."""
     if not addresses[parts.ALLOCATE] or not addresses[parts.FREE]:
         return False
-    if not device.properties["memory_pools_supported"]:
-        return False
-    pool = device.pool
-    # Or the GPU would be asked for it anew after each wait for its work.
-    pool.keep_bytes = max(pool.keep_bytes, _KEPT)
-    return True
+    return bool(device.properties["memory_pools_supported"])
 
 
 def _argument(

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from weakref import ref
 
-from teeny_macros.descriptor import places_of
+from teeny_macros.descriptor import is_descriptor_class, places_of
 from teeny_macros.diagnostics import TeenyError
 from teeny_macros.options import LaunchOptions
 from teeny_macros.resolve import FLOATS, INTEGERS, python_dtype
@@ -153,7 +153,10 @@ class Home:
                 options = options.changed(given)
         found, values = site.launch(grid, args, rest, options, stream, device)
         # An entry knows arrays by their type, so calls with another library's count anew.
-        shape = (found, len(args), tuple(kwargs), *map(type, args), *map(type, kwargs.values()))
+        given = (*args, *kwargs.values())
+        shape = (found, len(args), tuple(kwargs), *map(type, given))
+        if found.described:
+            shape = (*shape, *map(_base_type, given))
         count = self._counts[shape] = self._counts.get(shape, 0) + 1
         if count in _TELL:
             self.shorten(found, args, kwargs, values, stream)
@@ -199,6 +202,12 @@ class Home:
         if len(over) >= _GRIDS:
             over.clear()
         over[key] = launch
+
+
+def _base_type(value: Any) -> type[Any] | None:
+    """The type of the array that a descriptor describes."""
+    kind: type[Any] = type(value)
+    return type(value.base) if is_descriptor_class(kind) else None
 
 
 def _same(value: Any) -> Any:
