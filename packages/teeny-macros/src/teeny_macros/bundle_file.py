@@ -108,7 +108,8 @@ class KernelRow(NamedTuple):
     def to_json(self) -> dict[str, object]:
         """A JSON object."""
         rows = [row.to_json() for row in self.instances]
-        data = {**self._asdict(), "parameters": list(self.parameters), "instances": rows}
+        data: dict[str, object] = {**self._asdict(), "parameters": list(self.parameters)}
+        data["instances"] = rows
         if not self.declared:
             del data["declared"]  # as bundles were before there were declarations
         return data

@@ -206,8 +206,11 @@ class Home:
 
 def _base_type(value: Any) -> type[Any] | None:
     """The type of the array that a descriptor describes."""
-    kind: type[Any] = type(value)
-    return type(value.base) if is_descriptor_class(kind) else None
+    kind: type[Any] = type(value)  # pyright: ignore[reportUnknownVariableType]
+    if not is_descriptor_class(kind):
+        return None
+    base: type[Any] = type(value.base)  # pyright: ignore[reportUnknownVariableType]
+    return base
 
 
 def _same(value: Any) -> Any:
