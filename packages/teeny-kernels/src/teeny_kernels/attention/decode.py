@@ -22,6 +22,7 @@ from teeny_kernels.attention.parts import (
     scores,
     smallest,
     walk_columns,
+    weighed,
 )
 from teeny_kernels.attention.shared import DTYPES
 from teeny_kernels.numerics import number, widen
@@ -112,15 +113,10 @@ def attention_decode(
             q, tl.trans(k), rows[:, None], cols[None, :], SQ, used, left, right, sinks, scale, cap,
             slope, True, PLAIN, CAP, slope_ptr is not None,
         )  # fmt: skip
-        higher = tl.maximum(top, tl.max(s, axis=1) * in_log2)
-        shift = finite(higher)
-        p = tl.exp2(tl.fma(s, in_log2, -shift[:, None]))
-        shrink = tl.exp2(top - shift)
-        total = total * shrink + tl.sum(p, axis=1)
+        p, shrink, total, top = weighed(s, total, top, in_log2)
         base = v_ptr + shared.to(i64) * stride_vh
         v = gathered(base, page, inner, dvs, cols < used, stride_vb, stride_vn, DV, FULL)
         acc = product(p.to(v.dtype), v, acc * shrink[:, None])
-        top = higher
     found = acc / tl.where(total == 0.0, 1.0, total)[:, None]
     row = split.to(i64) * total_rows + (batch * heads + head).to(i64) * SQ + rows
     lse = tl.where(total == 0.0, top, top + tl.log2(total))

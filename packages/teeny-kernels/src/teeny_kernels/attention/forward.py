@@ -18,7 +18,6 @@ from teeny_kernels.attention.parts import (
     LN2_LOW,
     LOG2E,
     block,
-    finite,
     held,
     kept,
     offset,
@@ -28,6 +27,7 @@ from teeny_kernels.attention.parts import (
     start_of,
     tile,
     walk_columns,
+    weighed,
 )
 from teeny_kernels.attention.shared import DTYPES, VARYING
 from teeny_kernels.numerics import number, widen
@@ -103,18 +103,13 @@ def attention_forward(
                 q, tl.trans(k), rows[:, None], cols[None, :], SQ, SK, left, right, sinks, scale,
                 cap, slope, MASKED, PLAIN, CAP, slope_ptr is not None,
             )  # fmt: skip
-            higher = tl.maximum(largest, tl.max(s, axis=1) * in_log2)
-            base = finite(higher)
-            p = tl.exp2(tl.fma(s, in_log2, -base[:, None]))
-            shrink = tl.exp2(largest - base)
-            total = total * shrink + tl.sum(p, axis=1)
+            p, shrink, total, largest = weighed(s, total, largest, in_log2)
             if DROPOUT:
                 p = tl.where(kept(seed, place, rows, start, threshold, BLOCK_N), p, 0.0)
             v = tile(
                 v_tiles, v_base, batch, shared, start, dvs, stride_vn, SK, DV, BLOCK_N, MASKED, FULL
             )
             acc = product(p.to(v.dtype), v, acc * shrink[:, None])
-            largest = higher
     written(
         out_ptr, lse_ptr, acc, total, largest, rescale, batch, head, start_q, rows, dvs, SQ, DV,
         stride_ob, stride_oh, stride_om, stride_lb, stride_lh,

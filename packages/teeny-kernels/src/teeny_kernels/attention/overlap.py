@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import teeny_triton as tl
-from teeny_kernels.attention.parts import finite, kept, product, scores, start_of, tile
+from teeny_kernels.attention.parts import kept, product, scores, start_of, tile, weighed
 from teeny_macros import device
 from teeny_triton import R2, Tensor, bf16, i32
 
@@ -34,8 +34,7 @@ def overlapped(
         q, tl.trans(k), rows[:, None], cols[None, :], SQ, SK, left, right, sinks, scale, cap,
         slope, True, PLAIN, CAP, ALIBI,
     )  # fmt: skip
-    p, shrink, largest = weighed(s, largest, in_log2)
-    total = total * shrink + tl.sum(p, axis=1)
+    p, shrink, total, largest = weighed(s, total, largest, in_log2)
     if DROPOUT:
         p = tl.where(kept(seed, place, rows, start, threshold, BLOCK_N), p, 0.0)
     ready = p.to(q.dtype)
@@ -58,8 +57,7 @@ def overlapped(
                 FULL,
             )  # fmt: skip
             acc = product(pinned(ready) if LATER == 2 else ready, v, acc * shrink[:, None])
-            p, shrink, largest = weighed(s, largest, in_log2)
-            total = total * shrink + tl.sum(p, axis=1)
+            p, shrink, total, largest = weighed(s, total, largest, in_log2)
             if DROPOUT:
                 p = tl.where(kept(seed, place, rows, start, threshold, BLOCK_N), p, 0.0)
             ready = p.to(v.dtype)
@@ -68,14 +66,6 @@ def overlapped(
         v = tile(v_tiles, v_base, batch, shared, last, dvs, stride_vn, SK, DV, BLOCK_N, True, FULL)
         acc = product(ready, v, acc * shrink[:, None])
     return acc, total, largest
-
-
-@device
-def weighed(s: Any, largest: Any, in_log2: Any) -> tuple[Any, Any, Any]:
-    """Exponentials of scores, the factor of what was summed before, the new largest exponents."""
-    higher = tl.maximum(largest, tl.max(s, axis=1) * in_log2)
-    base = finite(higher)
-    return tl.exp2(tl.fma(s, in_log2, -base[:, None])), tl.exp2(largest - base), higher
 
 
 @device

@@ -134,6 +134,19 @@ def scores(
 
 
 @device
+def weighed(s: Any, total: Any, largest: Any, in_log2: Any) -> tuple[Any, Any, Any, Any]:
+    """Exponentials of a block of scores; the factor of what was summed before; what is carried on.
+
+    That is their sum and the largest exponent, in units of log 2.
+    """
+    higher = tl.maximum(largest, tl.max(s, axis=1) * in_log2)
+    base = finite(higher)
+    p = tl.exp2(tl.fma(s, in_log2, -base[:, None]))
+    shrink = tl.exp2(largest - base)
+    return p, shrink, total * shrink + tl.sum(p, axis=1), higher
+
+
+@device
 def walk_columns(
     first: Any, SQ: Any, SK: Any, left: Any, right: Any, sinks: Any, M: Any, N: Any, PHASES: Any
 ) -> Any:

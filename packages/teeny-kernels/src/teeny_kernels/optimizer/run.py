@@ -8,7 +8,7 @@ from teeny_kernels.arrays import ITEMSIZES, operand, same_place
 from teeny_kernels.codes import E1202, E1204
 from teeny_kernels.elementwise.run import flat_block
 from teeny_kernels.layout import contiguous, copy, require_dtype
-from teeny_kernels.optimizer.templates import NUMBERS
+from teeny_kernels.optimizer.templates import MOST_STATES, NUMBERS
 from teeny_kernels.spec import FLOATS
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def step_in_place(
     block, warps = flat_block(max(ITEMSIZES[own.dtype] for own in ready))
     kernel.options(num_warps=warps)[-(-n // block)](
         *(own.array for own in ready),
+        *(None,) * (MOST_STATES - len(states)),
         n,
         -1.0 if maximize else 1.0,
         float(decay),

@@ -26,11 +26,73 @@ E = TypeVar("E", bound=Float)
 
 FLOATS = (f32, f16, bf16, f64)
 NUMBERS = 7  # that a rule may take
+MOST_STATES = 3
 
 
 def update(name: str, rule: Callable[..., Any], *, states: int) -> Kernel[...]:
-    """The kernel `name` that applies `rule` to a parameter with `states` arrays of state."""
-    return (_none, _one, _two, _three)[states](name, rule)
+    """The kernel `name` that applies `rule` to a parameter with up to three arrays of state."""
+
+    @kernel(name=name, dtypes=FLOATS)
+    def update_elements(
+        param_ptr: Ptr[D],
+        grad_ptr: Ptr[D],
+        a_ptr: Ptr[E] | None,
+        b_ptr: Ptr[E] | None,
+        c_ptr: Ptr[E] | None,
+        n_elements: i64 | int,
+        sign: f64 | float,
+        decay: f64 | float,
+        shrink: f64 | float,
+        h0: f64 | float,
+        h1: f64 | float,
+        h2: f64 | float,
+        h3: f64 | float,
+        h4: f64 | float,
+        h5: f64 | float,
+        h6: f64 | float,
+        DECAY: Const[bool],
+        BLOCK_SIZE: Const[int],
+    ) -> None:
+        start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
+        at = tl.arange(0, BLOCK_SIZE)
+        mask = at < n_elements - start
+        p = widen(tl.load(param_ptr + start + at, mask=mask))
+        g = widen(tl.load(grad_ptr + start + at, mask=mask))
+        a = state_of(a_ptr, start + at, mask)
+        b = state_of(b_ptr, start + at, mask)
+        c = state_of(c_ptr, start + at, mask)
+        p, g = prepared(p, g, sign, decay, shrink, DECAY)
+        h = (number(h0, p), number(h1, p), number(h2, p), number(h3, p), number(h4, p),
+             number(h5, p), number(h6, p))  # fmt: skip
+        if states == 0:
+            p = rule(p, g, h)
+        elif states == 1:
+            p, a = rule(p, g, a, h)
+        elif states == 2:
+            p, a, b = rule(p, g, a, b, h)
+        else:
+            p, a, b, c = rule(p, g, a, b, c, h)
+        tl.store(param_ptr + start + at, p.to(tl.elem(param_ptr)), mask=mask)
+        keep(a_ptr, start + at, a, mask)
+        keep(b_ptr, start + at, b, mask)
+        keep(c_ptr, start + at, c, mask)
+
+    return update_elements
+
+
+@device
+def state_of(ptr: Any, at: Any, mask: Any) -> Any:
+    """The elements `at` of an array of state; 0 without one."""
+    if ptr is None:
+        return 0.0
+    return widen(tl.load(ptr + at, mask=mask))
+
+
+@device
+def keep(ptr: Any, at: Any, value: Any, mask: Any) -> None:
+    """Store the elements `at` of an array of state, where there is one."""
+    if ptr is not None:
+        tl.store(ptr + at, value.to(tl.elem(ptr)), mask=mask)
 
 
 @device
@@ -47,153 +109,3 @@ def prepared(
     if DECAY:
         g = g + p * number(decay, p)
     return p * number(shrink, p), g
-
-
-def _none(name: str, rule: Callable[..., Any]) -> Kernel[...]:
-    @kernel(name=name, dtypes=FLOATS)
-    def update_0(
-        param_ptr: Ptr[D],
-        grad_ptr: Ptr[D],
-        n_elements: i64 | int,
-        sign: f64 | float,
-        decay: f64 | float,
-        shrink: f64 | float,
-        h0: f64 | float,
-        h1: f64 | float,
-        h2: f64 | float,
-        h3: f64 | float,
-        h4: f64 | float,
-        h5: f64 | float,
-        h6: f64 | float,
-        DECAY: Const[bool],
-        BLOCK_SIZE: Const[int],
-    ) -> None:
-        start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
-        at = tl.arange(0, BLOCK_SIZE)
-        mask = at < n_elements - start
-        p = widen(tl.load(param_ptr + start + at, mask=mask))
-        g = widen(tl.load(grad_ptr + start + at, mask=mask))
-        p, g = prepared(p, g, sign, decay, shrink, DECAY)
-        h = (number(h0, p), number(h1, p), number(h2, p), number(h3, p), number(h4, p),
-             number(h5, p), number(h6, p))  # fmt: skip
-        p = rule(p, g, h)
-        tl.store(param_ptr + start + at, p.to(tl.elem(param_ptr)), mask=mask)
-
-    return update_0
-
-
-def _one(name: str, rule: Callable[..., Any]) -> Kernel[...]:
-    @kernel(name=name, dtypes=FLOATS)
-    def update_1(
-        param_ptr: Ptr[D],
-        grad_ptr: Ptr[D],
-        a_ptr: Ptr[E],
-        n_elements: i64 | int,
-        sign: f64 | float,
-        decay: f64 | float,
-        shrink: f64 | float,
-        h0: f64 | float,
-        h1: f64 | float,
-        h2: f64 | float,
-        h3: f64 | float,
-        h4: f64 | float,
-        h5: f64 | float,
-        h6: f64 | float,
-        DECAY: Const[bool],
-        BLOCK_SIZE: Const[int],
-    ) -> None:
-        start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
-        at = tl.arange(0, BLOCK_SIZE)
-        mask = at < n_elements - start
-        p = widen(tl.load(param_ptr + start + at, mask=mask))
-        g = widen(tl.load(grad_ptr + start + at, mask=mask))
-        a = widen(tl.load(a_ptr + start + at, mask=mask))
-        p, g = prepared(p, g, sign, decay, shrink, DECAY)
-        h = (number(h0, p), number(h1, p), number(h2, p), number(h3, p), number(h4, p),
-             number(h5, p), number(h6, p))  # fmt: skip
-        p, a = rule(p, g, a, h)
-        tl.store(param_ptr + start + at, p.to(tl.elem(param_ptr)), mask=mask)
-        tl.store(a_ptr + start + at, a.to(tl.elem(a_ptr)), mask=mask)
-
-    return update_1
-
-
-def _two(name: str, rule: Callable[..., Any]) -> Kernel[...]:
-    @kernel(name=name, dtypes=FLOATS)
-    def update_2(
-        param_ptr: Ptr[D],
-        grad_ptr: Ptr[D],
-        a_ptr: Ptr[E],
-        b_ptr: Ptr[E],
-        n_elements: i64 | int,
-        sign: f64 | float,
-        decay: f64 | float,
-        shrink: f64 | float,
-        h0: f64 | float,
-        h1: f64 | float,
-        h2: f64 | float,
-        h3: f64 | float,
-        h4: f64 | float,
-        h5: f64 | float,
-        h6: f64 | float,
-        DECAY: Const[bool],
-        BLOCK_SIZE: Const[int],
-    ) -> None:
-        start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
-        at = tl.arange(0, BLOCK_SIZE)
-        mask = at < n_elements - start
-        p = widen(tl.load(param_ptr + start + at, mask=mask))
-        g = widen(tl.load(grad_ptr + start + at, mask=mask))
-        a = widen(tl.load(a_ptr + start + at, mask=mask))
-        b = widen(tl.load(b_ptr + start + at, mask=mask))
-        p, g = prepared(p, g, sign, decay, shrink, DECAY)
-        h = (number(h0, p), number(h1, p), number(h2, p), number(h3, p), number(h4, p),
-             number(h5, p), number(h6, p))  # fmt: skip
-        p, a, b = rule(p, g, a, b, h)
-        tl.store(param_ptr + start + at, p.to(tl.elem(param_ptr)), mask=mask)
-        tl.store(a_ptr + start + at, a.to(tl.elem(a_ptr)), mask=mask)
-        tl.store(b_ptr + start + at, b.to(tl.elem(b_ptr)), mask=mask)
-
-    return update_2
-
-
-def _three(name: str, rule: Callable[..., Any]) -> Kernel[...]:
-    @kernel(name=name, dtypes=FLOATS)
-    def update_3(
-        param_ptr: Ptr[D],
-        grad_ptr: Ptr[D],
-        a_ptr: Ptr[E],
-        b_ptr: Ptr[E],
-        c_ptr: Ptr[E],
-        n_elements: i64 | int,
-        sign: f64 | float,
-        decay: f64 | float,
-        shrink: f64 | float,
-        h0: f64 | float,
-        h1: f64 | float,
-        h2: f64 | float,
-        h3: f64 | float,
-        h4: f64 | float,
-        h5: f64 | float,
-        h6: f64 | float,
-        DECAY: Const[bool],
-        BLOCK_SIZE: Const[int],
-    ) -> None:
-        start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
-        at = tl.arange(0, BLOCK_SIZE)
-        mask = at < n_elements - start
-        p = widen(tl.load(param_ptr + start + at, mask=mask))
-        g = widen(tl.load(grad_ptr + start + at, mask=mask))
-        a = widen(tl.load(a_ptr + start + at, mask=mask))
-        b = widen(tl.load(b_ptr + start + at, mask=mask))
-        c = widen(tl.load(c_ptr + start + at, mask=mask))
-        p, g = prepared(p, g, sign, decay, shrink, DECAY)
-        h = (number(h0, p), number(h1, p), number(h2, p), number(h3, p), number(h4, p),
-             number(h5, p), number(h6, p))  # fmt: skip
-        p, a, b, c = rule(p, g, a, b, c, h)
-        tl.store(param_ptr + start + at, p.to(tl.elem(param_ptr)), mask=mask)
-        tl.store(a_ptr + start + at, a.to(tl.elem(a_ptr)), mask=mask)
-        tl.store(b_ptr + start + at, b.to(tl.elem(b_ptr)), mask=mask)
-        tl.store(c_ptr + start + at, c.to(tl.elem(c_ptr)), mask=mask)
-
-    return update_3

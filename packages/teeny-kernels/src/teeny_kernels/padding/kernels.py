@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import teeny_triton as tl
-from teeny_kernels.numerics import narrow, widen
+from teeny_kernels.numerics import widen
+from teeny_kernels.planes import places
 from teeny_macros import device, kernel
 from teeny_triton import Axis, Const, Float, Num, Ptr, bf16, f16, f32, f64, i8, i16, i32, i64, u8
 
@@ -82,14 +83,7 @@ def pad_backward_kernel(
     start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
     lanes = tl.arange(0, BLOCK_SIZE)
     mask = lanes < n_elements - start
-    plane = tl.cast(size_0, i64) * size_1 * size_2
-    index = narrow(start % plane, WIDE) + lanes
-    i_2 = index % size_2
-    index = index // size_2
-    i_1 = index % size_1
-    index = index // size_1
-    i_0 = index % size_0
-    row = start // plane + index // size_0
+    row, i_0, i_1, i_2 = places(start, lanes, size_0, size_1, size_2, WIDE)
     total = widen(tl.zeros((BLOCK_SIZE,), tl.elem(grad_ptr)))
     for k_0 in range(taps_0):
         o_0 = target(k_0, i_0, size_0, before_0, out_size_0, MODE)
@@ -128,14 +122,10 @@ def pad_forward_kernel(
     start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
     lanes = tl.arange(0, BLOCK_SIZE)
     mask = lanes < n_elements - start
-    plane = tl.cast(out_size_0, i64) * out_size_1 * out_size_2
-    index = narrow(start % plane, WIDE) + lanes
-    i_2 = source(index % out_size_2 - before_2, size_2, MODE)
-    index = index // out_size_2
-    i_1 = source(index % out_size_1 - before_1, size_1, MODE)
-    index = index // out_size_1
-    i_0 = source(index % out_size_0 - before_0, size_0, MODE)
-    row = start // plane + index // out_size_0
+    row, o_0, o_1, o_2 = places(start, lanes, out_size_0, out_size_1, out_size_2, WIDE)
+    i_0 = source(o_0 - before_0, size_0, MODE)
+    i_1 = source(o_1 - before_1, size_1, MODE)
+    i_2 = source(o_2 - before_2, size_2, MODE)
     at = ((row * size_0 + i_0) * size_1 + i_1) * size_2 + i_2
     there = mask
     if MODE == CONSTANT:

@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import teeny_triton as tl
-from teeny_kernels.numerics import narrow, number, widen
+from teeny_kernels.numerics import number, widen
+from teeny_kernels.planes import places
 from teeny_macros import device, kernel
 from teeny_triton import Axis, Const, Float, Int, Ptr, bf16, f16, f32, f64, i32, i64
 
@@ -76,14 +77,7 @@ def avg_pool_backward_kernel(
     start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
     lanes = tl.arange(0, BLOCK_SIZE)
     mask = lanes < n_elements - start
-    plane = tl.cast(size_0, i64) * size_1 * size_2
-    index = narrow(start % plane, WIDE) + lanes
-    i_2 = index % size_2
-    index = index // size_2
-    i_1 = index % size_1
-    index = index // size_1
-    i_0 = index % size_0
-    row = start // plane + index // size_0
+    row, i_0, i_1, i_2 = places(start, lanes, size_0, size_1, size_2, WIDE)
     low_0 = lowest(i_0, window_0, stride_0, padding_0)
     low_1 = lowest(i_1, window_1, stride_1, padding_1)
     low_2 = lowest(i_2, window_2, stride_2, padding_2)
@@ -155,14 +149,7 @@ def averaging(name: str, each: Callable[..., Any], finish: Callable[..., Any]) -
         start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
         lanes = tl.arange(0, BLOCK_SIZE)
         mask = lanes < n_elements - start
-        plane = tl.cast(out_size_0, i64) * out_size_1 * out_size_2
-        index = narrow(start % plane, WIDE) + lanes
-        o_2 = index % out_size_2
-        index = index // out_size_2
-        o_1 = index % out_size_1
-        index = index // out_size_1
-        o_0 = index % out_size_0
-        row = start // plane + index // out_size_0
+        row, o_0, o_1, o_2 = places(start, lanes, out_size_0, out_size_1, out_size_2, WIDE)
         total = widen(tl.zeros((BLOCK_SIZE,), tl.elem(x_ptr)))
         for k_0 in range(window_0):
             i_0 = o_0 * stride_0 - padding_0 + k_0
@@ -220,14 +207,7 @@ def max_pool_backward_kernel(
     start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
     lanes = tl.arange(0, BLOCK_SIZE)
     mask = lanes < n_elements - start
-    plane = tl.cast(size_0, i64) * size_1 * size_2
-    index = narrow(start % plane, WIDE) + lanes
-    i_2 = index % size_2
-    index = index // size_2
-    i_1 = index % size_1
-    index = index // size_1
-    i_0 = index % size_0
-    row = start // plane + index // size_0
+    row, i_0, i_1, i_2 = places(start, lanes, size_0, size_1, size_2, WIDE)
     own = (i_0 * size_1 + i_1) * size_2 + i_2
     low_0 = lowest(i_0, extent_0, stride_0, padding_0)
     low_1 = lowest(i_1, extent_1, stride_1, padding_1)
@@ -279,14 +259,7 @@ def max_pool_forward_kernel(
     start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
     lanes = tl.arange(0, BLOCK_SIZE)
     mask = lanes < n_elements - start
-    plane = tl.cast(out_size_0, i64) * out_size_1 * out_size_2
-    index = narrow(start % plane, WIDE) + lanes
-    o_2 = index % out_size_2
-    index = index // out_size_2
-    o_1 = index % out_size_1
-    index = index // out_size_1
-    o_0 = index % out_size_0
-    row = start // plane + index // out_size_0
+    row, o_0, o_1, o_2 = places(start, lanes, out_size_0, out_size_1, out_size_2, WIDE)
     base = row * (tl.cast(size_0, i64) * size_1 * size_2)
     best = widen(tl.full((BLOCK_SIZE,), -float("inf"), tl.elem(x_ptr)))
     chosen = o_0 * 0 - 1
