@@ -332,7 +332,8 @@ def test_a_map_that_the_driver_does_not_encode_is_refused_by_the_slow_path(
     monkeypatch.setattr(
         fake, "cuTensorMapEncodeTiled", lambda *_: (CUresult.CUDA_ERROR_INVALID_VALUE,)
     )
-    assert _outcome(fake, lambda: moved[1](_tiles(x), _tiles(y), 7)) == "E1099"
+    other = _tiles(x, shape=(60, 64))  # the slow path has not seen it
+    assert _outcome(fake, lambda: moved[1](other, _tiles(y), 7)) == "E1099"
     assert (slow.count, device.context.suspects.count) == (before + 1, noted)
     assert not fake.current
 

@@ -158,6 +158,41 @@ def test_a_descriptor_is_passed_as_its_tensor_map(
         assert [int.from_bytes(part, "little") for part in run.params[1:5]] == [90, 50, 64, 1]
 
 
+def test_a_map_is_made_once_for_what_it_depends_on(
+    fake: FakeDriver, device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from teeny_cuda import arguments
+
+    monkeypatch.setattr(arguments, "_MOST_MAPS", 4)
+    program = _described(device, tmp_path)
+    one, two = (device.buffer((100, 64), "f16") for _ in range(2))
+    cases = [
+        Described(one, (90, 50), (64, 1)),
+        Described(two, (90, 50), (64, 1)),
+        Described(one, (80, 50), (64, 1)),
+        Described(one, (90, 40), (64, 1)),
+        Described(one, (40, 50), (128, 1)),
+        Described(one, (90, 50), (64, 1), padding="zero"),
+        Described(one[8:], (90, 50), (64, 1)),
+    ]
+    for _ in range(2):
+        for case in cases:
+            wanted = TensorMap(
+                device, case.base, (16, 64), swizzle=128, nan_fill=case.padding == "nan",
+                shape=case.shape, strides=case.strides,
+            )  # fmt: skip
+            for _ in range(2):
+                encoded = fake.calls.count("cuTensorMapEncodeTiled")
+                device.launch(program, 1, [case, *case.shape, *case.strides])
+                assert fake.launches[-1].params[0] == wanted.to_bytes()
+            assert fake.calls.count("cuTensorMapEncodeTiled") == encoded
+            assert len(device.context.maps) <= 4
+    one.release()
+    with pytest.raises(LaunchError) as caught:
+        device.launch(program, 1, [cases[0], 90, 50, 64, 1])
+    assert caught.value.code == "E1069"
+
+
 def test_what_is_described_lies_on_the_gpu(device: Device, tmp_path: Path) -> None:
     program = _described(device, tmp_path)
     for base in (np.zeros((100, 64), np.float16), device.buffer((100, 64), "f32"), 3):

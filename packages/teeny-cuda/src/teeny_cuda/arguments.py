@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _SLOT = 8
 _POINTER = "Q"
+_MOST_MAPS = 1024
 _LETTERS = {"pointer": _POINTER, "descriptor": f"{BYTES}s"}
 
 
@@ -108,7 +109,7 @@ def check_arguments(
     for param, value in zip(params, args, strict=True):
         if param.kind == "descriptor":
             found = _require_array(device, param, getattr(value, "base", value))
-            values.append(_tensor_map(device, value, *next(maps)))
+            values.append(_tensor_map(device, found, value, *next(maps)))
             arrays.append(found)
         elif param.kind != "pointer":
             values.append(scalar_bits(param.name, require_dtype(param.dtype), value))
@@ -121,18 +122,31 @@ def check_arguments(
     return values, arrays
 
 
-def _tensor_map(device: Device, value: Any, box: tuple[int, ...], swizzle: int) -> bytes:
+def _tensor_map(
+    device: Device, found: Found, value: Any, box: tuple[int, ...], swizzle: int
+) -> bytes:
     """The tensor map of a descriptor, as the compiled kernel reads it."""
+    info, padding = found.info, value.padding
+    # All that the driver is given; what it gives depends on nothing else.
+    key = (
+        info.pointer, info.dtype, tuple(value.shape), tuple(value.strides), box, swizzle, padding,
+    )  # fmt: skip
+    known = device.context.maps.get(key)
+    if known is not None:
+        return known
     made = TensorMap(
         device,
         value.base,
         box,
         swizzle=swizzle,
-        nan_fill=value.padding == "nan",
+        nan_fill=padding == "nan",
         shape=value.shape,
         strides=value.strides,
-    )
-    return made.to_bytes()
+    ).to_bytes()
+    if len(device.context.maps) >= _MOST_MAPS:
+        device.context.maps.clear()
+    device.context.maps[key] = made
+    return made
 
 
 def _require_array(device: Device, param: Param, value: Any) -> Found:

@@ -32,6 +32,7 @@ class Context:
         "driver",
         "handle",
         "kinds",
+        "maps",
         "number",
         "open_captures",
         "ordinal",
@@ -47,6 +48,8 @@ class Context:
         self.number = int(self.handle)
         # The launch kinds of this GPU's buffers, one object each (buffer.py).
         self.kinds: dict[tuple[str, bool], tuple[str, bool]] = {}
+        # Encoded tensor maps by what they were made of (arguments.py).
+        self.maps: dict[Any, bytes] = {}
         # The graphs that are being captured, by the handles of their streams.
         self.captures: dict[int, Graph] = {}
         self.open_captures = Counter()
