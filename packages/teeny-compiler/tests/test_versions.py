@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,11 @@ import pytest
 
 from teeny_compiler import versions
 from teeny_compiler.toolchain import Toolchain
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTHONPATH", raising=False)
 
 
 def environment(folder: Path, *distributions: str) -> Path:
@@ -60,6 +66,23 @@ def test_edited_source_of_an_editable_install_is_another_version(tmp_path: Path)
     assert dict(versions.versions_of(chain))["teenyc"] == before
     module.write_text("a = 10\n", encoding="utf-8")
     assert dict(versions.versions_of(chain))["teenyc"] != before
+
+
+def test_teenyc_that_pythonpath_puts_before_the_installed_one_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = tmp_path / "tree" / "teenyc" / "__init__.py"
+    module.parent.mkdir(parents=True)
+    module.write_text("a = 1\n", encoding="utf-8")
+    chain = Toolchain(str(environment(tmp_path, "teenyc-0.3.0")), "test")
+    assert dict(versions.versions_of(chain))["teenyc"] == "0.3.0"
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'nothing'}{os.pathsep}{tmp_path / 'tree'}")
+    before = dict(versions.versions_of(chain))["teenyc"]
+    assert before.startswith("0.3.0+src.")
+    module.write_text("a = 10\n", encoding="utf-8")
+    assert dict(versions.versions_of(chain))["teenyc"] != before
+    # A toolchain that stands apart does not see PYTHONPATH.
+    assert dict(versions.versions_of(chain._replace(name="test")))["teenyc"] == "0.3.0"
 
 
 def test_executable_without_an_environment_is_asked_and_remembered(

@@ -129,6 +129,11 @@ def read(variable: Variable) -> str | None:
     return os.environ.get(variable.name) or None
 
 
+def python_path() -> str | None:
+    """The folders that Python puts before its own, in one text; None where there are none."""
+    return os.environ.get("PYTHONPATH") or None
+
+
 def for_teenyc(*, apart: bool = False) -> dict[str, str]:
     """The environment that teenyc runs in; `apart`: a toolchain's own packages are all it sees."""
     away = _NOT_FOR_TEENYC | _OTHER_PACKAGES if apart else _NOT_FOR_TEENYC

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 Versions = tuple[tuple[str, str], ...]
 
 # What decides about code: teenyc itself and its back ends, under their distribution names.
-NAMES = ("teenyc", "triton", "llvmlite")
+_TEENYC = "teenyc"
+NAMES = (_TEENYC, "triton", "llvmlite")
 ABSENT = "absent"
 _DIST_INFO = ".dist-info"
 _SECONDS_TO_ANSWER = 60
@@ -103,10 +104,12 @@ def recall_last(memory: str) -> Versions | None:
 
 def _from_environment(toolchain: Toolchain) -> Versions | None:
     rows: dict[str, str] = {}
+    put_before = "" if toolchain.name else _put_before()
     for folder in library_folders(toolchain):
         for name, version, path in _distributions(folder):
             if name == "teenyc":
-                version += _source_state(path)  # noqa: PLW2901 - the version is what it says
+                state = _state_of(put_before) if put_before else _source_state(path)
+                version += state  # noqa: PLW2901 - the version is what it says
             if rows.setdefault(name, version) != version and name == "teenyc":
                 return None  # two teenycs: only the executable knows which it runs
     if "teenyc" not in rows:
@@ -160,6 +163,14 @@ def _distributions(folder: str) -> tuple[Distribution, ...]:
     return tuple(found)
 
 
+def _put_before() -> str:
+    """The folder of a teenyc that PYTHONPATH puts before the installed one; empty without one."""
+    for folder in (env.python_path() or "").split(os.pathsep):
+        if folder and os.path.isfile(os.path.join(folder, _TEENYC, "__init__.py")):
+            return os.path.join(folder, _TEENYC)
+    return ""
+
+
 def _source_state(dist_info: str) -> str:
     """For a teenyc that is installed in editable form: a digest of what its files look like."""
     try:
@@ -172,11 +183,15 @@ def _source_state(dist_info: str) -> str:
     root = known[1]
     if not root:
         return ""
+    source = os.path.join(root, "src")
+    return _state_of(source if os.path.isdir(source) else root)
+
+
+def _state_of(source: str) -> str:
     from hashlib import sha256
 
-    source = os.path.join(root, "src")
     digest = sha256()
-    for folder, folders, files in os.walk(source if os.path.isdir(source) else root):
+    for folder, folders, files in os.walk(source):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
         for name in sorted(files):
             if not name.endswith(".py"):
