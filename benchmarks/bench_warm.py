@@ -108,7 +108,7 @@ def measure(
         "ours": [sys.executable, "-c", ours, str(launched)],
         "floor": [sys.executable, "-c", floor, str(launched), cache],
     }
-    if device == "cuda" and importlib.util.find_spec("torch"):
+    if device == "cuda" and peer_runs and importlib.util.find_spec("torch"):
         commands["Triton"] = [sys.executable, "-c", TRITON, str(launched)]
         commands["torch alone"] = [sys.executable, "-c", TRITON_FLOOR]
     found: dict[str, list[Run]] = {name: [] for name in commands}
@@ -133,7 +133,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--peer-runs", type=int, default=10, help="of Triton, at most")
+    parser.add_argument("--peer-runs", type=int, default=10, help="of Triton, at most; 0 for none")
     parser.add_argument("--counts", type=int, nargs="+", default=COUNTS)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

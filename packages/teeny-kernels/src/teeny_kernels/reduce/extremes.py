@@ -207,8 +207,10 @@ _MULTIPLIED = tuple(
 
 
 def _torch_prod(_t: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    for own in sorted({one % x.ndim for one in np.atleast_1d(dims(x, axis))}, reverse=True):
-        x = x.prod(int(own), keepdim=keepdims)
+    found = dims(x, axis)
+    axes = [found] if isinstance(found, int) else found
+    for own in sorted((one % x.ndim for one in axes), reverse=True):
+        x = x.prod(own, keepdim=keepdims)
     return x
 
 
