@@ -4,13 +4,16 @@
 process imports it and launches one (the first result), or each of them once. What ours may add to
 the floor is 120 ms: on a CPU the floor is a process that imports numpy and llvmlite.binding; on a
 GPU one that starts the driver and loads the same cubins. There Triton stands beside it, with its
-own cache warm. Times are the least of N in ms, in brackets the CPU time.
+own cache warm (`--peer-runs 0`: not at all). Times are the least of N in ms, in brackets the CPU
+time.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -38,7 +41,7 @@ import sys
 import numpy as np
 import many
 x, out = np.zeros(1000, np.float32), np.empty(1000, np.float32)
-for at in range(int(sys.argv[1])):
+for at in range(int(sys.argv[2]), int(sys.argv[1]), int(sys.argv[3])):
     getattr(many, f"add_{at}")[1](x, out, 1000, BLOCK=1024)
 assert (out == 1).all()
 """
@@ -49,7 +52,7 @@ import many
 import teeny_cuda
 device = teeny_cuda.Device(0)
 x, out = device.buffer(1000, "f32"), device.buffer(1000, "f32")
-for at in range(int(sys.argv[1])):
+for at in range(int(sys.argv[2]), int(sys.argv[1]), int(sys.argv[3])):
     getattr(many, f"add_{at}")[1](x, out, 1000, BLOCK=1024)
 device.synchronize()
 """
@@ -89,6 +92,19 @@ def least(runs: list[Run]) -> str:
     return f"{min(run.wall for run in runs):7.0f} ({min(run.cpu for run in runs):.0f})"
 
 
+def fill(code: str, count: int, env: dict[str, str], folder: str) -> None:
+    """Compile all kernels into the cache, a part of them in each of so many processes."""
+    jobs = min(count, os.cpu_count() or 1)
+    parts = [
+        subprocess.Popen([sys.executable, "-c", code, str(count), str(at), str(jobs)],
+                         env=env, cwd=folder)
+        for at in range(jobs)
+    ]  # fmt: skip
+    ends = [part.wait() for part in parts]
+    if any(ends):
+        raise SystemExit("the kernels cannot be compiled")
+
+
 def measure(
     count: int,
     launched: int,
@@ -105,12 +121,13 @@ def measure(
     ours, floor = (ON_CPU, CPU_FLOOR) if device == "cpu" else (ON_CUDA, CUDA_FLOOR)
     cache = env["TEENYC_CACHE_DIR"]
     commands = {
-        "ours": [sys.executable, "-c", ours, str(launched)],
+        "ours": [sys.executable, "-c", ours, str(launched), "0", "1"],
         "floor": [sys.executable, "-c", floor, str(launched), cache],
     }
     if device == "cuda" and peer_runs and importlib.util.find_spec("torch"):
         commands["Triton"] = [sys.executable, "-c", TRITON, str(launched)]
         commands["torch alone"] = [sys.executable, "-c", TRITON_FLOOR]
+    fill(ours, count, env, folder)
     found: dict[str, list[Run]] = {name: [] for name in commands}
     for turn in range(runs + 1):
         for name, command in commands.items():
