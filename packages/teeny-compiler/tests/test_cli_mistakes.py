@@ -186,6 +186,23 @@ def test_stage_that_is_shown_without_being_named_is_one_that_the_target_has(
     assert out.startswith("---")
 
 
+def test_kernel_below_a_tuner_is_found(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    text = KERNEL.replace(
+        "@kernel", '@autotune(configs=[Config({"BLOCK": 64}), Config({"BLOCK": 32})])\n@kernel'
+    )
+    head = "from teeny_compiler import Config, autotune\n"
+    (here / "kernels_here.py").write_text(head + text, encoding="utf-8")
+    status, out, err = teeny(capsys, "expand", *SCALE)
+    assert status == 0, err
+    assert "BLOCK=64" in out
+    status, out, err = teeny(
+        capsys, "bundle", "build", "kernels_here.py:scale", "-D", "D=f32", "-t", "x86-64",
+        "-o", "tuned.teeny", "--hints", "none", "--json",
+    )  # fmt: skip
+    assert status == 0, err
+    assert json.loads(out)["instances"] == 2  # each of its configs
+
+
 def test_help_of_a_group_is_not_cut_where_it_is_piped() -> None:
     for words in ((), ("cache",), ("bundle",), ("toolchain",)):
         done = subprocess.run(

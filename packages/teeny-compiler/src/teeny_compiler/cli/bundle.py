@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -147,7 +148,8 @@ def build(
 def _wanted(
     what: Sequence[str], targets: Sequence[Target], define: Sequence[str], hints: str
 ) -> tuple[list[Wanted], Manifest | None]:
-    find = Finders(kernels.load_module, kernels.find_kernel, kernels.parse_value)
+    find_kernel = partial(kernels.find_kernel, tuned=True)
+    find = Finders(kernels.load_module, find_kernel, kernels.parse_value)
     found: list[Wanted] = []
     manifest: Manifest | None = None
     for given in what:
@@ -167,7 +169,7 @@ def _wanted(
             arguments = kernels.parse_arguments(define)
             listed = list(listed_by(given, function, arguments, targets))
         else:
-            kernel = kernels.find_kernel(given)
+            kernel = kernels.find_kernel(given, tuned=True)
             choices: dict[str, list[Any]] = {}
             for key, value in map(kernels.parse_binding, define):
                 choices.setdefault(key, []).append(value)

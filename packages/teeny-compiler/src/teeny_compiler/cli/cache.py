@@ -206,7 +206,9 @@ def tunings(
         best = "no config works" if found is None else f"{found.ms:.4g} ms  {found.config}"
         typer.echo(f"{row['kernel']}  {row['device']}  {key_text or '-'}  {best}")
     configs = sum(len(row["rows"]) for row in rows)
-    typer.echo(f"teeny: {configs} configs measured for {len(rows)} keys", err=True)
+    count = f"{configs} {'config' if configs == 1 else 'configs'}"
+    keys = f"{len(rows)} {'key' if len(rows) == 1 else 'keys'}"
+    typer.echo(f"teeny: {count} measured for {keys}", err=True)
 
 
 def _cache() -> Cache:

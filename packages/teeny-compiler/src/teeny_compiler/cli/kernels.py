@@ -25,8 +25,11 @@ MAIN = "put what a script does under `if __name__ == '__main__':`"
 _EXAMPLE = "for example `examples/vector_add.py:vector_add`"
 
 
-def find_kernel(given: str) -> Any:
-    """The kernel that `MODULE_OR_FILE:NAME` names. Importing runs the module. Raises E0931."""
+def find_kernel(given: str, *, tuned: bool = False) -> Any:
+    """The kernel that `MODULE_OR_FILE:NAME` names. Importing runs the module. Raises E0931.
+
+    Below `@autotune` and `@heuristics` it is the kernel itself, with `tuned` what they made of it.
+    """
     where, _, name = given.rpartition(":")
     if not where or not name:
         raise _unnamed(given)
@@ -36,6 +39,8 @@ def find_kernel(given: str) -> Any:
         found = getattr(found, part, None)
     if is_kernel(found):
         return found
+    if _is_tuned(found):
+        return found if tuned else found.kernel
     names = _kernels_of(module)
     reason = "there is no such name in it" if found is None else "that is not a kernel"
     error = E0931.error(given=given, reason=reason)
@@ -45,7 +50,13 @@ def find_kernel(given: str) -> Any:
 
 
 def _kernels_of(module: ModuleType) -> list[str]:
-    return sorted(key for key, value in vars(module).items() if is_kernel(value))
+    return sorted(
+        key for key, value in vars(module).items() if is_kernel(value) or _is_tuned(value)
+    )
+
+
+def _is_tuned(value: Any) -> bool:
+    return not isinstance(value, type) and is_kernel(getattr(value, "kernel", None))
 
 
 def _unnamed(given: str) -> TeenyError:
