@@ -100,3 +100,21 @@ def test_executable_without_an_environment_is_asked_and_remembered(
     monkeypatch.setattr(versions, "_answers", {})
     assert versions.versions_of(chain, memory) == found
     assert len(teenyc.calls("version")) == 2
+
+
+def test_file_that_is_new_or_gone_in_an_editable_install_is_another_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "teenyc" / "inner"
+    source.mkdir(parents=True)
+    (source / "one.py").write_text("a = 1\n", encoding="utf-8")
+    (source / "loop").symlink_to(tmp_path / "teenyc")
+    for path in (source, source.parent):
+        os.utime(path, (1, 1))  # long ago: its listing is kept
+    before = versions._state_of(str(tmp_path))
+    assert versions._state_of(str(tmp_path)) == before
+    (source / "two.py").write_text("b = 1\n", encoding="utf-8")
+    with_two = versions._state_of(str(tmp_path))
+    assert with_two != before
+    (source / "two.py").unlink()
+    assert versions._state_of(str(tmp_path)) == before

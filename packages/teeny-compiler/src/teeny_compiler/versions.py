@@ -41,6 +41,9 @@ Distribution = tuple[str, str, str]
 _listed: dict[str, tuple[int, tuple[Distribution, ...]]] = {}
 _roots: dict[str, tuple[int, str]] = {}
 
+# folder -> (its time, the Python files in it, its folders)
+_folders: dict[str, tuple[int, list[str], list[str]]] = {}
+
 # (path, mtime, size) of an executable -> what it answered, for this process.
 _answers: dict[tuple[str, int, int], Versions] = {}
 
@@ -188,18 +191,40 @@ def _source_state(dist_info: str) -> str:
 
 
 def _state_of(source: str) -> str:
+    """A digest of what the Python files below a folder look like."""
     from hashlib import sha256
 
-    digest = sha256()
-    for folder, folders, files in os.walk(source):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
-        for name in sorted(files):
-            if not name.endswith(".py"):
-                continue
-            with contextlib.suppress(OSError):  # an editor may be replacing it
-                info = os.stat(os.path.join(folder, name))
-                digest.update(f"{folder}/{name} {info.st_size} {info.st_mtime_ns}\n".encode())
-    return f"+src.{digest.hexdigest()[:12]}"
+    rows: list[str] = []
+    _look_at(source, rows)
+    return f"+src.{sha256(''.join(rows).encode()).hexdigest()[:12]}"
+
+
+def _look_at(folder: str, rows: list[str]) -> None:
+    files, folders = _listing(folder)
+    for path in files:
+        with contextlib.suppress(OSError):  # an editor may be replacing it
+            info = os.stat(path)
+            rows.append(f"{path} {info.st_size} {info.st_mtime_ns}\n")
+    for path in folders:
+        _look_at(path, rows)
+
+
+def _listing(folder: str) -> tuple[list[str], list[str]]:
+    """The Python files in a folder, and its folders; it is listed once while its time stands."""
+    try:
+        stamp = os.stat(folder).st_mtime_ns
+        known = _folders.get(folder)
+        if known is not None and known[0] == stamp:
+            return known[1], known[2]
+        with os.scandir(folder) as entries:
+            rows = sorted((e.name, e.path, e.is_dir(follow_symlinks=False)) for e in entries)
+    except OSError:
+        return [], []
+    files = [path for name, path, is_dir in rows if name.endswith(".py") and not is_dir]
+    folders = [path for name, path, is_dir in rows if is_dir and not name.startswith((".", "_"))]
+    if time.time_ns() - stamp > _CLOCK_TICK:
+        _folders[folder] = stamp, files, folders
+    return files, folders
 
 
 def _editable_root(dist_info: str) -> str:

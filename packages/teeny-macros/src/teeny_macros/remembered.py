@@ -154,8 +154,9 @@ def _replace(path: str, data: bytes) -> None:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
             os.replace(aside, path)
-        except OSError:
+        except BaseException:  # Ctrl-C too
             os.unlink(aside)
+            raise
     except OSError:
         return  # read-only, or full: the next process finds it anew
 
