@@ -38,12 +38,18 @@ class _UnknownTableError(Exception):
 
 
 class _Section(NamedTuple):
-    name: bytes
-    at: int  # of its row in the file
+    """A row of the table of sections, as the file has it."""
+
+    name: int  # where it begins among the names
     kind: int
+    flags: int
+    address: int
     offset: int
     size: int
+    link: int
     info: int
+    alignment: int
+    row_size: int
 
 
 def rewrite_cubin(image: bytes, source_map: SourceMap, kernel: str, ptx: bytes = b"") -> bytes:
@@ -55,10 +61,9 @@ def rewrite_cubin(image: bytes, source_map: SourceMap, kernel: str, ptx: bytes =
     if not source_map.origins or not image.startswith(_ELF):
         return image
     try:
-        sections = _sections(image)
-        number, table = next(
-            (i, section) for i, section in enumerate(sections) if section.name == _TABLE
-        )
+        sections, names = _sections(image)
+        number = _find(image, sections, names, _TABLE)
+        table = sections[number]
         old = image[table.offset : table.offset + table.size]
         new, moved = _Tables(source_map, f"{kernel}.py".encode(), ptx).rewrite(old)
         data = bytearray(image)
@@ -74,26 +79,33 @@ def ptx_of(image: bytes) -> str:
     """The PTX that a cubin was made of, which it holds where it has lines; empty without."""
     if not image.startswith(_ELF):
         return ""
-    for section in _sections(image):
-        if section.name == _PTX:
-            text = image[section.offset : section.offset + section.size]
-            return text.replace(b"\0", b"\n").decode("utf-8", "replace")
-    return ""
+    try:
+        sections, names = _sections(image)
+        section = sections[_find(image, sections, names, _PTX)]
+    except (_UnknownTableError, StopIteration):
+        return ""
+    text = image[section.offset : section.offset + section.size]
+    return text.replace(b"\0", b"\n").decode("utf-8", "replace")
 
 
 # --- the file -------------------------------------------------------------------------------------
 
 
-def _sections(image: bytes) -> list[_Section]:
+def _sections(image: bytes) -> tuple[list[_Section], int]:
+    """The sections, and where in the file their names begin."""
     (start,) = struct.unpack_from("<Q", image, 40)
     size, count, names = struct.unpack_from("<HHH", image, 58)
-    rows = [_SECTION.unpack_from(image, start + size * i) for i in range(count)]
-    found = []
-    for i, (name, kind, _, _, offset, length, _, info, _, _) in enumerate(rows):
-        begin = rows[names][4] + name
-        text = image[begin : image.index(b"\0", begin)]
-        found.append(_Section(text, start + size * i, kind, offset, length, info))
-    return found
+    if size != _SECTION.size:
+        raise _UnknownTableError
+    rows = _SECTION.iter_unpack(image[start : start + size * count])
+    found = [_Section._make(row) for row in rows]
+    return found, found[names].offset
+
+
+def _find(image: bytes, sections: list[_Section], names: int, name: bytes) -> int:
+    """The number of the section of a name. Raises StopIteration."""
+    wanted = name + b"\0"
+    return next(i for i, one in enumerate(sections) if image.startswith(wanted, names + one.name))
 
 
 def _relocate(data: bytearray, section: _Section, moved: dict[int, int]) -> None:
@@ -109,21 +121,18 @@ def _replace(data: bytearray, sections: list[_Section], number: int, content: by
     table = sections[number]
     end = table.offset + table.size
     more = max(0, -(-(len(content) - table.size) // _ALIGNMENT) * _ALIGNMENT)
-
-    def shift(at: int) -> None:
-        (place,) = struct.unpack_from("<Q", data, at)
-        if place >= end:
-            struct.pack_into("<Q", data, at, place + more)
-
-    (segments,) = struct.unpack_from("<Q", data, 32)
-    size, count = struct.unpack_from("<HH", data, 54)
-    for i in range(count):
-        shift(segments + size * i + 8)
-    for section in sections:
-        shift(section.at + 24)
-    struct.pack_into("<Q", data, table.at + 32, len(content))
-    shift(32)
-    shift(40)
+    segments, rows = struct.unpack_from("<QQ", data, 32)
+    struct.pack_into("<Q", data, rows + _SECTION.size * number + 32, len(content))
+    if more:
+        for i, section in enumerate(sections):
+            if section.offset >= end:
+                place = rows + _SECTION.size * i + 24
+                struct.pack_into("<Q", data, place, section.offset + more)
+        size, count = struct.unpack_from("<HH", data, 54)
+        for place in (*range(segments + 8, segments + 8 + size * count, size or 1), 32, 40):
+            (offset,) = struct.unpack_from("<Q", data, place)
+            if offset >= end:
+                struct.pack_into("<Q", data, place, offset + more)
     room = table.size + more
     data[table.offset : end] = content + bytes(room - len(content))
     return data
@@ -219,11 +228,12 @@ class _Writer:
         self.form = form
         self.out = bytearray()
         self.addresses: list[tuple[int, int]] = []
+        self.goals: dict[tuple[int, int, int], tuple[int, int, int]] = {}
         self._begin()
 
     def _begin(self) -> None:
         self.read = [1, 1, 0]  # file, line, column
-        self.written = [1, 1, 0]
+        self.written = (1, 1, 0)
 
     def run(self, old: bytes, at: int, end: int) -> bytes:
         """The program's new text."""
@@ -264,7 +274,10 @@ class _Writer:
 
     def _row(self, advance: int) -> None:
         """A row of the position that was read, mapped; the address advances before it."""
-        goal = self._mapped()
+        read = self.read[0], self.read[1], self.read[2]
+        goal = self.goals.get(read)
+        if goal is None:
+            goal = self.goals[read] = self._mapped(*read)
         if goal[0] != self.written[0]:
             self.out += bytes((_SET_FILE, *_leb(goal[0])))
         if goal[1] != self.written[1]:
@@ -276,18 +289,17 @@ class _Writer:
         self.out.append(_COPY)
         self.written = goal
 
-    def _mapped(self) -> list[int]:
-        file, line, column = self.read
+    def _mapped(self, file: int, line: int, column: int) -> tuple[int, int, int]:
         if self.names[file].rpartition(b"/")[2] != self.tables.own:
-            return list(self.read)
+            return file, line, column
         there = self.tables.lookup(line, column)
         if there is None:
-            return list(self.read)
+            return file, line, column
         name = there[0].encode()
         if name not in self.names[self.known :]:
             self.names.append(name)
         number = self.names.index(name, self.known)
-        return [number, there[1], there[2] if column else 0]
+        return number, there[1], there[2] if column else 0
 
 
 def _unsigned(data: bytes, at: int) -> tuple[int, int]:
