@@ -32,6 +32,7 @@ CONFIGS = {
     "shares by descriptors": Config("persistent shares", 32, 32, 16, 4, 2, programs=7),
     "descriptors": Config("persistent", 32, 32, 16, 4, 2, group=2, programs=3),
     "descriptors, two parts": Config("persistent", 32, 32, 16, 4, 2, split=2, programs=2),
+    "descriptors, four parts": Config("persistent", 32, 32, 16, 4, 2, split=4, programs=2),
 }
 
 

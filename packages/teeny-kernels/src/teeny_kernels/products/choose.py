@@ -29,7 +29,7 @@ class Config(NamedTuple):
     `kind` is `tiles` (one program for each tile), `shares` (all steps in equal shares, for few
     tiles; `programs` of them), `persistent` (tiles moved by descriptors) or `persistent shares`.
     `m`, `n` and `k` are the sides of a tile, `group` the rows of tiles in a group, `split` the
-    parts that a persistent program stores a tile in.
+    parts that a persistent program stores a tile in (1, 2 or 4).
     """
 
     kind: str
@@ -50,7 +50,8 @@ class Problem(NamedTuple):
     along m, `y_turned` that y lies along k. `described` says that descriptors can describe all
     arrays, `plain` that the result is the sums alone, `relaxed` that f32 may be rounded to tf32, or
     sums of 8-bit floats kept in fewer bits. `arch` is empty and `processors` 1 on a CPU.
-    `out_bytes` is the size of an element of the result.
+    `out_bytes` is the size of an element of the result, `residual` says that a matrix like the
+    result is read at the end of each tile.
     """
 
     m: int
@@ -67,6 +68,7 @@ class Problem(NamedTuple):
     arch: str
     processors: int
     out_bytes: int = 2
+    residual: bool = False
 
 
 def choose(problem: Problem) -> Config:
@@ -121,10 +123,12 @@ def _fitting(own: Problem, found: Config) -> Config:
     while True:
         loads = found.stages * (found.m + found.n) * found.k * size
         stored = found.m * found.n // found.split * own.out_bytes if stores else 0
+        # What is read at the end lies beside what is stored, while the next tile is on its way.
+        stored *= 2 if own.residual else 1
         if loads + stored <= most:
             return found
-        if stores and found.split == 1:
-            found = found._replace(split=2)
+        if stores and (found.split == 1 or (found.split == 2 and own.residual and found.n >= 256)):
+            found = found._replace(split=2 * found.split)
         elif found.stages > 2:
             found = found._replace(stages=found.stages - 1)
         elif found.n > found.m:

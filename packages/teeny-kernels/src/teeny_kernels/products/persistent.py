@@ -4,7 +4,7 @@ One program for each multiprocessor walks over the tiles, in groups of rows as t
 does; the loops over tiles and over k are one to the compiler, so that loads of the next tile run
 during the end of this one. An operand whose rows do not lie closest is described as its transpose
 and turned when it is read; nothing is copied. Tiles past the edge read zeros, and are not stored.
-`SPLIT`: how many parts of its columns a tile is stored in, for less shared memory.
+`SPLIT`: how many parts of its columns a tile is stored in (1, 2 or 4), for less shared memory.
 """
 
 from __future__ import annotations
@@ -58,6 +58,12 @@ def part_of(
     if TURNED:
         return x.load((column, row)).T
     return x.load((row, column))
+
+
+@device
+def halves(x: Any) -> Any:
+    """The left and the right columns of a tile."""
+    return tl.split(tl.permute(tl.reshape(x, (x.shape[0], 2, x.shape[1] // 2)), (0, 2, 1)))
 
 
 @kernel(dtypes=DTYPES, do_not_specialize=("K", "tiles", "stride_s", "stride_t"))
@@ -116,8 +122,11 @@ def matmul_persistent(
                 out_dtype=acc.dtype,
             )
         rows = row + tl.arange(0, BLOCK_M)
-        if SPLIT == 2:
-            parts = tl.split(tl.permute(tl.reshape(acc, (BLOCK_M, 2, BLOCK_N // 2)), (0, 2, 1)))
+        if SPLIT == 4:
+            left, right = halves(acc)
+            parts: Any = (*halves(left), *halves(right))
+        elif SPLIT == 2:
+            parts = halves(acc)
         else:
             parts = (acc,)
         for part in tl.static_range(SPLIT):

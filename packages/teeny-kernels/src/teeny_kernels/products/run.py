@@ -314,4 +314,5 @@ def _problem(out: Operand, x: Operand, y: Operand, epilogue: Epilogue, *, relaxe
         arch=arch,
         processors=processors,
         out_bytes=ITEMSIZES[out.dtype],
+        residual=epilogue.residual is not None,
     )
