@@ -152,7 +152,8 @@ def types(session: nox.Session) -> None:
     failed = []
     typing_tests = ["python", "-m", "pytest", "-q", "packages/teeny-triton/tests/test_typing.py"]
     catalogue = ["python", "-m", "pytest", "-q", "-m", "checkers", "tests"]
-    for command in [*commands, ["basedpyright"], typing_tests, catalogue]:
+    library = ["python", "tools/strict_library.py"]
+    for command in [*commands, ["basedpyright"], library, typing_tests, catalogue]:
         try:
             session.run(*command, env={"MYPYPATH": "tests"})
         except nox.command.CommandFailed:

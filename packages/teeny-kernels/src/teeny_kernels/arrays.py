@@ -88,7 +88,7 @@ def operand(name: str, value: Any) -> Operand:
         KernelError: E1201 for anything but an array, E1203 for a dtype that kernels do not have,
             E1209 for elements that do not lie in memory as the dtype and strides say.
     """
-    kind = type(value)
+    kind: type[Any] = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind in _TENSOR_KINDS:
         return _tensor(name, value)
     library = kind.__module__.partition(".")[0]

@@ -17,6 +17,7 @@ from teeny_kernels.arrays import FOREIGN
 from teeny_kernels.codes import E1204, KernelError
 from teeny_kernels.registry import specs
 from teeny_kernels.spec import FLOATS
+from teeny_kernels.testing import tupled
 from teeny_macros.diagnostics import ToolchainError
 
 if TYPE_CHECKING:
@@ -108,7 +109,8 @@ def _lengths(spec: KernelSpec) -> list[Case]:
 
     def changed(value: Any, rows: int, columns: int) -> Any:
         if isinstance(value, tuple):
-            return tuple(changed(part, rows, columns) for part in value)
+            parts: tuple[Any, ...] = value  # pyright: ignore[reportUnknownVariableType]
+            return tuple(changed(part, rows, columns) for part in parts)
         if type(value) is not int or value not in sides:
             return value
         return columns if value == sides[1] else rows
@@ -138,7 +140,7 @@ def _launched(
                 if error.code != "E0974":
                     raise
                 continue  # how the spec calls it looks at the results, behind the last launch
-            outputs = tuple(results) if isinstance(results, tuple | list) else (results,)
+            outputs = tupled(results)
             if gradients and spec.backward is not None and case.values != "integers":
                 incoming = [device.buffer(own.shape, dtype) for own in outputs]
                 spec.backward(incoming, arrays, outputs, dict(case.options))

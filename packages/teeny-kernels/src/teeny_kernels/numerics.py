@@ -30,7 +30,10 @@ def number(value: f32 | f64 | i32 | i64 | float, x: Tensor[f32, R] | f32) -> f32
 
 @device
 def narrow(x: Any, WIDE: bool) -> Any:
-    """A place or a size: i32, whose arithmetic is fast, unless it may be too large for that."""
+    """A place or a size: i32, whose arithmetic is fast, unless it may be too large for that.
+
+    Checkers see what the name is declared to be: i32, for one text of kernels.
+    """
     if WIDE:
         return tl.cast(x, i64)
     return tl.cast(x, i32)

@@ -5,9 +5,12 @@ Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3".
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def signed(seed: int) -> int:
@@ -18,7 +21,7 @@ def signed(seed: int) -> int:
 def philox(seed: int, counters: Any) -> Any:
     """Four u32 for each counter, (n, 4), in NumPy: Philox 4x32-10 with the counter (low, high)."""
     low = np.asarray(counters, np.uint64)
-    words = [low & 0xFFFFFFFF, low >> np.uint64(32), low * 0, low * 0]
+    words: list[NDArray[Any]] = [low & 0xFFFFFFFF, low >> np.uint64(32), low * 0, low * 0]
     key = [seed % 2**64 & 0xFFFFFFFF, seed % 2**64 >> 32]
     for _ in range(10):
         a, b = words[0] * np.uint64(0xD2511F53), words[2] * np.uint64(0xCD9E8D57)
@@ -34,5 +37,5 @@ def philox(seed: int, counters: Any) -> Any:
 
 def uniform(words: Any) -> Any:
     """The f32 within [0, 1) that the language makes of 32 random bits."""
-    own = words.view(np.int32)
+    own: NDArray[np.int32] = words.view(np.int32)
     return np.where(own < 0, ~own, own).astype(np.float32) * np.float32(4.6566127342e-10)

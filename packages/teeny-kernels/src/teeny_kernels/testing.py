@@ -7,7 +7,7 @@ rounded to the dtype first, then given to the references in f64.
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -29,7 +29,7 @@ _SPECIAL = (
 )  # fmt: skip
 
 
-def fill(rng: np.random.Generator, shape: Sequence[int], values: str) -> NDArray[np.float64]:
+def fill(rng: np.random.Generator, shape: Sequence[int], values: str) -> NDArray[Any]:
     """An array of `shape`, filled as `values` says (see `Case`)."""
     normal = rng.standard_normal(shape)
     if values == "special":
@@ -82,7 +82,7 @@ def inputs(spec: KernelSpec, case: Case, dtype: str) -> list[NDArray[Any]]:
 
 def tupled(found: Any) -> tuple[Any, ...]:
     """One result or several, as a tuple."""
-    return tuple(found) if isinstance(found, tuple | list) else (found,)
+    return tuple(cast("Sequence[Any]", found)) if isinstance(found, tuple | list) else (found,)
 
 
 def faults(
@@ -225,7 +225,8 @@ def check_numerically(spec: KernelSpec, case: Case) -> list[str]:
     rng = seeded("direction", spec.name, case.shapes)
     wrong: list[str] = []
     for place, own in zip(differentiable(spec, arrays), found, strict=True):
-        direction = rng.standard_normal(arrays[place].shape)
+        shape: tuple[int, ...] = arrays[place].shape
+        direction = rng.standard_normal(shape)
 
         def along(t: float, place: int = place, direction: Any = direction) -> float:
             moved = list(arrays)
@@ -336,8 +337,9 @@ def far(array: NDArray[Any], axis: int) -> NDArray[Any]:
 
     step = far_step(array, axis) * array.itemsize
     private: Any = {}
-    if hasattr(mmap, "MAP_NORESERVE"):
-        private["flags"] = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_NORESERVE
+    flags: Any = getattr(mmap, "MAP_NORESERVE", None)
+    if flags is not None:
+        private["flags"] = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | flags
     memory = mmap.mmap(-1, step * (array.shape[axis] - 1) + array.nbytes, **private)
     strides = list(array.strides)
     strides[axis] = step
@@ -391,7 +393,7 @@ def check_far(
 def host(array: Any) -> NDArray[Any]:
     """An array of any library as a NumPy array."""
     if isinstance(array, np.ndarray):
-        return array
+        return cast("NDArray[Any]", array)
     if hasattr(array, "to_host"):
         return np.asarray(array.to_host())
     if hasattr(array, "data_ptr"):

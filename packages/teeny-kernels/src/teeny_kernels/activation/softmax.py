@@ -92,7 +92,7 @@ def softmax_backward_wide(
     WIDE: Const[bool],
     BLOCK_SIZE: Const[int],
 ) -> None:
-    n_cols = narrow(n_units, WIDE) * UNIT
+    n_cols: i32 = narrow(n_units, WIDE) * UNIT
     row = tl.program_id(Axis.X).to(i64) * n_cols
     lanes = tl.arange(0, BLOCK_SIZE)
     total = widen(tl.zeros((BLOCK_SIZE,), tl.elem(grad_ptr)))
@@ -125,7 +125,7 @@ def softmax_forward_wide(
     WIDE: Const[bool],
     BLOCK_SIZE: Const[int],
 ) -> None:
-    n_cols = narrow(n_units, WIDE) * UNIT
+    n_cols: i32 = narrow(n_units, WIDE) * UNIT
     row = tl.program_id(Axis.X).to(i64) * n_cols
     lanes = tl.arange(0, BLOCK_SIZE)
     largest = widen(tl.full((BLOCK_SIZE,), -float("inf"), tl.elem(x_ptr)))

@@ -84,7 +84,7 @@ def _make(rng: np.random.Generator, case: Case) -> Sequence[Any]:
     table, size = _table(case.options, k.shape[0]), k.shape[1]
     used = np.zeros(k.shape[:2], bool)
     for pages, length in zip(table, case.options["lengths"], strict=True):
-        at = np.arange(length)
+        at = np.arange(int(length))
         used[pages[at // size], at % size] = True
     k[~used], v[~used] = np.nan, np.nan
     return [q, k, v, *more]
@@ -95,11 +95,11 @@ def _each(arrays: Sequence[Any], options: Mapping[str, Any], call: Callable[...,
     (q, k, v), more = arrays[:3], arrays[3:]
     own = {name: value for name, value in options.items() if name not in {"lengths", "splits"}}
     own.setdefault("causal", True)
-    found = []
+    found: list[Any] = []
     for at, (pages, length) in enumerate(
         zip(_table(options, k.shape[0]), options["lengths"], strict=True)
     ):
-        places = np.arange(length)
+        places = np.arange(int(length))
         page, inner = pages[places // k.shape[1]], places % k.shape[1]
         dense = [cache[page, inner].swapaxes(0, 1)[None] for cache in (k, v)]
         mine = dict(own)

@@ -33,8 +33,8 @@ class Weights(NamedTuple):
 def seen(sq: int, sk: int, options: Mapping[str, Any]) -> np.ndarray:
     """Which columns each row sees, (sq, sk)."""
     m, n = np.arange(sq)[:, None] + (sk - sq), np.arange(sk)[None, :]
-    visible = np.ones((sq, sk), bool)
-    window = options.get("window")
+    visible: np.ndarray = np.ones((sq, sk), bool)
+    window: tuple[int, int] | int | None = options.get("window")
     if isinstance(window, tuple):
         left, right = window
         visible &= (n >= m - left) | (left == -1)

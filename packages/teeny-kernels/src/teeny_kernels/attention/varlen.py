@@ -133,7 +133,7 @@ def _each(arrays: Sequence[Any], options: Mapping[str, Any], call: Callable[...,
     (q, k, v), more = arrays[:3], arrays[3:]
     own = {name: value for name, value in options.items() if not name.startswith("lengths")}
     starts = [[0, *accumulate(options[f"lengths_{side}"])] for side in "qk"]
-    found = []
+    found: list[Any] = []
     for at, ((a, b), (c, d)) in enumerate(zip(*map(pairwise, starts), strict=True)):
         dense = [x[None, i:j].swapaxes(1, 2) for x, i, j in ((q, a, b), (k, c, d), (v, c, d))]
         mine = {**own, "first_head": at * q.shape[1]}

@@ -48,7 +48,8 @@ class Shape(NamedTuple):
 
 def laid_out(how: Geometry, *, transposed: bool) -> Laid:
     """The layout for a convolution, or for its `transposed` form."""
-    widths, off = [], []
+    widths: list[int] = []
+    off: list[int] = []
     for at in range(MOST):
         window, stride = how.window[at], how.stride[at]
         pad, gap = how.padding[at], how.dilation[at]

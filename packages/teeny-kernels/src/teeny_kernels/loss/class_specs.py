@@ -41,7 +41,7 @@ def _parts(x: Any, t: Any, w: Any, ignore_index: int) -> tuple[Any, Any, Any]:
     weights = np.broadcast_to(classes.reshape(along), x.shape)
     t = t[:, None]
     counts = t != ignore_index
-    hot = (np.arange(x.shape[1]).reshape(along) == t) & counts
+    hot = (np.arange(int(x.shape[1])).reshape(along) == t) & counts
     own = np.where(hot, weights, 0.0).sum(axis=1)
     return weights * counts, hot, own
 
@@ -87,7 +87,8 @@ def _gradients(log_softmax: bool, size: bool = False) -> Callable[..., Sequence[
     def gradients(
         grads: Sequence[Any], arrays: Sequence[Any], options: Mapping[str, Any], *_: Any
     ) -> Sequence[Any]:
-        x, t, w = (*arrays, None)[:3]
+        x, t = arrays[:2]
+        w = arrays[2] if len(arrays) > 2 else None
         smoothing = options.get("label_smoothing", 0.0)
         weights, hot, own = _parts(x, t, w, options.get("ignore_index", _IGNORED))
         reduction = options.get("reduction", "mean")
@@ -135,7 +136,7 @@ def _make(log: bool) -> Callable[..., Sequence[Any]]:
 
 def _case(shape: tuple[int, ...], values: str = "normal", weight: bool = False, **o: Any) -> Case:
     target = (shape[0], *shape[2:]) if len(shape) > 1 else ()
-    classes = (shape[1] if len(shape) > 1 else shape[0],)
+    classes = (shape[min(1, len(shape) - 1)],)
     return Case((shape, target, classes) if weight else (shape, target), o, values)
 
 

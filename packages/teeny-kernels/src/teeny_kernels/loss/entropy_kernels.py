@@ -44,7 +44,7 @@ def places(HEIGHT: Const[int], WIDTH: Const[int]) -> Tensor[i32, R2]:
 @device
 def lane_statistics(
     row_ptr: Ptr[Any],
-    n_cols: Any,
+    n_cols: i32 | int,
     AGAIN: Const[bool],
     HEIGHT: Const[int],
     WIDTH: Const[int],
@@ -81,15 +81,15 @@ def joined(largest: Tensor[f32, R1], total: Tensor[f32, R1]) -> tuple[f32, f32]:
 @device
 def slopes(
     p: Tensor[f32, R2],
-    at: Any,
+    at: Tensor[i32, R2],
     mask: Tensor[i1, R2],
-    target: Any,
+    target: i32,
     weight: f32,
     scale: f32,
     smoothing: f32,
     w_ptr: Ptr[D] | None,
     sum_w: f32,
-    n_cols: Any,
+    n_cols: i32 | int,
     SMOOTH: Const[bool],
 ) -> Tensor[f32, R2]:
     """The gradients by the elements `at` of a row, whose softmax is `p`."""
@@ -120,7 +120,7 @@ def cross_entropy_backward_kernel(
     HEIGHT: Const[int],
     WIDTH: Const[int],
 ) -> None:
-    n_cols = narrow(n_units, WIDE) * UNIT
+    n_cols: i32 = narrow(n_units, WIDE) * UNIT
     row = tl.program_id(Axis.X).to(i64)
     row_ptr = x_ptr + row * n_cols
     dx_row_ptr = dx_ptr + row * n_cols
@@ -137,7 +137,7 @@ def cross_entropy_backward_kernel(
         top, total = joined(largest, sums)
     counts = target != ignore_index
     inside = (target >= 0) & (target < n_cols)
-    hit = narrow(tl.where(inside, target, -1), WIDE)
+    hit: i32 = narrow(tl.where(inside, target, -1), WIDE)
     scale = tl.where(counts, number(1.0, top), number(0.0, top))
     if grad_ptr is not None:
         scale = number_at(grad_ptr + (row if ROWS else row * 0), counts, 0.0, top)
@@ -187,7 +187,7 @@ def cross_entropy_forward_kernel(
     HEIGHT: Const[int],
     WIDTH: Const[int],
 ) -> None:
-    n_cols = narrow(n_units, WIDE) * UNIT
+    n_cols: i32 = narrow(n_units, WIDE) * UNIT
     row = tl.program_id(Axis.X).to(i64)
     row_ptr = x_ptr + row * n_cols
     target = tl.load(target_ptr + row)

@@ -317,7 +317,7 @@ def _parts(
     log = logits - top - np.log(np.exp(logits - top).sum(axis=1, keepdims=True))
     t = target.reshape(-1, 1)
     counts = t != options.get("ignore_index", -100)
-    hot = (np.arange(weight.shape[0]) == t) & counts
+    hot = (np.arange(int(weight.shape[0])) == t) & counts
     divisor = counts.sum() if options.get("reduction", "mean") == "mean" else 1
     return log, hot, counts, divisor
 
@@ -346,7 +346,8 @@ def _magnitude(x: Any, weight: Any, target: Any, bias: Any = None, **options: An
 def _logit_slopes(
     grads: Sequence[Any], arrays: Sequence[Any], options: Mapping[str, Any]
 ) -> tuple[Any, Any]:
-    x, weight, target, bias = (*arrays, None)[:4]
+    x, weight, target = arrays[:3]
+    bias = arrays[3] if len(arrays) > 3 else None
     log, hot, counts, divisor = _parts(x, weight, target, bias, options)
     smoothing = options.get("label_smoothing", 0.0)
     p = np.where(counts, np.exp(log), 0)

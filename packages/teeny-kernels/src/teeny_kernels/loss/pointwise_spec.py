@@ -8,7 +8,7 @@ import numpy as np
 
 from teeny_kernels.loss.reduction import divided_sum
 from teeny_kernels.spec import Case, Cost, KernelSpec, Tolerance
-from teeny_kernels.testing import fill
+from teeny_kernels.testing import fill, tupled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -103,8 +103,7 @@ def pointwise_spec(
     name = function.__name__
 
     def gradients(grads: Any, arrays: Any, _outputs: Any, given: Mapping[str, Any]) -> Any:
-        result = backward(grads[0], *arrays, **given)
-        return result if isinstance(result, tuple) else (result,)
+        return tupled(backward(grads[0], *arrays, **given))
 
     def make(rng: np.random.Generator, case: Case) -> Sequence[Any]:
         own = [*fillings[: len(case.shapes)]]

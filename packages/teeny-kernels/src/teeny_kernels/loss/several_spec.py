@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def _hinges(x: Any, t: Any, margin: float, w: Any) -> tuple[Any, Any, Any]:
     """What is above zero of each class, the weight of each row, and which class is the target."""
-    hot = np.arange(x.shape[-1]) == t[..., None]
+    hot = np.arange(int(x.shape[-1])) == t[..., None]
     own = np.where(hot, x, 0.0).sum(axis=-1, keepdims=True)
     z = margin - own + x
     weights = np.ones(t.shape) if w is None else np.where(hot, w, 0.0).sum(axis=-1)
@@ -48,7 +48,8 @@ def _margin_slopes(size: bool) -> Callable[..., Sequence[Any]]:
     def slopes(
         grads: Sequence[Any], arrays: Sequence[Any], options: Mapping[str, Any], *_: Any
     ) -> Sequence[Any]:
-        x, t, w = (*arrays, None)[:3]
+        x, t = arrays[:2]
+        w = arrays[2] if len(arrays) > 2 else None
         p, margin = options.get("p", 1), options.get("margin", 1.0)
         z, weights, hot = _hinges(x, t, margin, w)
         grad = each_row(grads[0], np.zeros(t.shape), options.get("reduction", "mean"))
@@ -159,7 +160,8 @@ def _soft_slopes(size: bool) -> Callable[..., Sequence[Any]]:
     def slopes(
         grads: Sequence[Any], arrays: Sequence[Any], options: Mapping[str, Any], *_: Any
     ) -> Sequence[Any]:
-        x, t, w = (*arrays, 1.0)[:3]
+        x, t = arrays[:2]
+        w = arrays[2] if len(arrays) > 2 else 1.0
         grad = each_row(grads[0], np.zeros(x.shape[:-1]), options.get("reduction", "mean"))
         with np.errstate(all="ignore"):
             s = 1 / (1 + np.exp(-x))

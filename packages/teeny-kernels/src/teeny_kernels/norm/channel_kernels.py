@@ -31,13 +31,13 @@ PLAIN_ROWS = ("n_units", "rows", "channels")
 
 @device
 def tile_of(
-    t: Any,
+    t: i32 | int,
     segments: i32 | int,
-    side: Any,
+    side: i32 | int,
     step: i64 | int,
     HEIGHT: Const[int],
     WIDTH: Const[int],
-) -> tuple[Any, Tensor[i64, R2], Tensor[i1, R2]]:
+) -> tuple[Tensor[i32, R2], Tensor[i64, R2], Tensor[i1, R2]]:
     """The segments of tile `t`, the places of its elements, and which there are."""
     wide = tl.cdiv(side, WIDTH)
     segment = (t // wide * HEIGHT + tl.arange(0, HEIGHT))[:, None]
@@ -55,7 +55,7 @@ def total_of(x: Tensor[f32, R2]) -> f32:
 def first_mean(
     x_ptr: Ptr[Any],
     segments: i32 | int,
-    side: Any,
+    side: i32 | int,
     step: i64 | int,
     HEIGHT: Const[int],
     WIDTH: Const[int],
@@ -89,7 +89,7 @@ def set_norm_backward(
     HEIGHT: Const[int],
     WIDTH: Const[int],
 ) -> None:
-    side = narrow(n_units, WIDE) * UNIT
+    side: i32 = narrow(n_units, WIDE) * UNIT
     own = tl.program_id(Axis.X).to(i64)
     base = own * set_step * side
     first = own % groups * set_step
@@ -162,7 +162,7 @@ def set_norm_forward(
     HEIGHT: Const[int],
     WIDTH: Const[int],
 ) -> None:
-    side = narrow(n_units, WIDE) * UNIT
+    side: i32 = narrow(n_units, WIDE) * UNIT
     own = tl.program_id(Axis.X).to(i64)
     base = own * set_step * side
     first = own % groups * set_step
@@ -226,7 +226,7 @@ def channel_gradients(
     HEIGHT: Const[int],
     WIDTH: Const[int],
 ) -> None:
-    side = narrow(n_units, WIDE) * UNIT
+    side: i32 = narrow(n_units, WIDE) * UNIT
     channel = tl.program_id(Axis.X).to(i64)
     base = channel * side
     tiles = tl.cdiv(segments, HEIGHT) * tl.cdiv(side, WIDTH)
@@ -264,7 +264,7 @@ def known_norm(
     HEIGHT: Const[int],
     WIDTH: Const[int],
 ) -> None:
-    side = narrow(n_units, WIDE) * UNIT
+    side: i32 = narrow(n_units, WIDE) * UNIT
     wide = tl.cdiv(side, WIDTH)
     tile = tl.program_id(Axis.X)
     row = ((tile // wide).to(i64) * HEIGHT + tl.arange(0, HEIGHT))[:, None]

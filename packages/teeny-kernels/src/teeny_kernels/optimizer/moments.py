@@ -307,11 +307,11 @@ def _adamax(p: Any, g: Any, m: Any, u: Any, **given: Any) -> tuple[Any, ...]:
 def _nadam(p: Any, g: Any, m: Any, v: Any, **given: Any) -> tuple[Any, ...]:
     own = _with(given, lr=2e-3, momentum_decay=4e-3)
     p, g, m, v = _averaged(p, g, m, v, own)
-    (b1, b2), t = own["betas"], own["step"]
+    (b1, b2), t = own["betas"], int(own["step"])
     mu = b1 * (1 - 0.5 * 0.96 ** (np.arange(1, t + 2) * own["momentum_decay"]))
     below = np.sqrt(v / (1 - b2**t)) + own["eps"]
-    here = own["lr"] * (1 - mu[t - 1]) / (1 - np.prod(mu[:t])) * g / below
-    return p - here - own["lr"] * mu[t] / (1 - np.prod(mu)) * m / below, m, v
+    here = own["lr"] * (1 - mu[t - 1]) / (1 - mu[:t].prod()) * g / below
+    return p - here - own["lr"] * mu[t] / (1 - mu.prod()) * m / below, m, v
 
 
 def _radam(p: Any, g: Any, m: Any, v: Any, **given: Any) -> tuple[Any, ...]:
@@ -331,7 +331,7 @@ def _product(
     step: int, betas: Betas = (0.9, 0.999), momentum_decay: float = 4e-3, **_: Any
 ) -> dict[str, float]:
     mu = betas[0] * (1 - 0.5 * 0.96 ** (np.arange(1, step) * momentum_decay))
-    return {"mu_product": float(np.prod(mu))}
+    return {"mu_product": float(mu.prod())}
 
 
 _COMMON: dict[str, Any] = {"states": lambda **_: ("exp_avg", "exp_avg_sq")}

@@ -145,11 +145,13 @@ def _chosen(x: np.ndarray, options: Mapping[str, Any]) -> tuple[Any, Any]:
     """The maximum of each window and its place."""
     values, places, _ = spread(x, **options)
     inside = places >= 0
-    last = places.shape[-1] - 1 - np.isnan(np.where(inside, values, 0.0))[..., ::-1].argmax(axis=-1)
+    odd = np.isnan(np.where(inside, values, 0.0))
+    last: np.ndarray = places.shape[-1] - 1 - odd[..., ::-1].argmax(axis=-1)
     numbers = np.where(inside & ~np.isnan(values), values, -np.inf)
     # What is inside comes first where everything is -inf.
-    best = np.where(inside, numbers == numbers.max(axis=-1, keepdims=True), False).argmax(axis=-1)
-    has_nan = (inside & np.isnan(values)).any(axis=-1)
+    top = numbers == numbers.max(axis=-1, keepdims=True)
+    best: np.ndarray = np.where(inside, top, False).argmax(axis=-1)
+    has_nan: np.ndarray = (inside & np.isnan(values)).any(axis=-1)
     at = np.where(has_nan, last, best)[..., None]
     found = np.take_along_axis(values, at, -1)[..., 0]
     return found, np.take_along_axis(places, at, -1)[..., 0]

@@ -186,7 +186,8 @@ def _checked(operation: str, x: Any, norm_type: float) -> Operand:
 
 
 def _forward(operation: str, x: Operand, how: Windows, norm_type: float, result: Operand) -> None:
-    chosen: Kernel[...] = {1: _sum, 2: _root}.get(norm_type, _any)  # type: ignore[call-overload]
+    named: dict[float, Kernel[...]] = {1: _sum, 2: _root}
+    chosen = named.get(norm_type, _any)
     launch: Any = chosen[-(-result.size // BLOCK_SIZE)]
     launch(
         result.array,

@@ -5,6 +5,7 @@ Written without the kernels and their geometry: windows are counted by trying ea
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -97,11 +98,11 @@ def torch_function(name: str) -> Callable[..., Any]:
 def cost(case: Case, itemsize: int) -> Cost:
     """Reading x once and writing the result once; an operation for each element of a window."""
     size = case.options["kernel_size"]
-    steps = case.options.get("stride") or size
-    steps = (steps,) * len(size) if isinstance(steps, int) else steps
-    read = int(np.prod(case.shapes[0]))
-    written = read // int(np.prod(steps))
-    return Cost(itemsize * (read + written), written * int(np.prod(size)))
+    stride: int | tuple[int, ...] = case.options.get("stride") or size
+    steps = (stride,) * len(size) if isinstance(stride, int) else stride
+    read = prod(case.shapes[0])
+    written = read // prod(steps)
+    return Cost(itemsize * (read + written), written * prod(size))
 
 
 SHARED_CASES = (

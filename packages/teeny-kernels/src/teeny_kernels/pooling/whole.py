@@ -24,7 +24,7 @@ from teeny_kernels.numerics import narrow, number, widen
 from teeny_kernels.rows import block_of, is_wide, warps_of
 from teeny_kernels.spec import FLOATS, Case, Cost, KernelSpec, Tolerance
 from teeny_macros import Kernel, kernel
-from teeny_triton import Axis, Const, Float, Int, Ptr, bf16, f16, f32, f64, i32, i64
+from teeny_triton import R1, Axis, Const, Float, Int, Ptr, Tensor, bf16, f16, f32, f64, i32, i64
 
 A = TypeVar("A")
 D = TypeVar("D", bound=Float)
@@ -98,14 +98,14 @@ def global_max_forward_kernel(
     WIDE: Const[bool],
     BLOCK_SIZE: Const[int],
 ) -> None:
-    n_cols = narrow(n_cols, WIDE)
+    side: i32 = narrow(n_cols, WIDE)  # and all places: i64 where planes are WIDE
     row = tl.program_id(Axis.X).to(i64)
     lanes = tl.arange(0, BLOCK_SIZE)
     best = widen(tl.full((BLOCK_SIZE,), -float("inf"), tl.elem(x_ptr)))
-    chosen = narrow(lanes * 0 - 1, WIDE)
-    for start in range(0, n_cols, BLOCK_SIZE):
-        mask = lanes < n_cols - start
-        x = widen(tl.load(x_ptr + row * n_cols + start + lanes, mask=mask, other=-float("inf")))
+    chosen: Tensor[i32, R1] = narrow(lanes * 0 - 1, WIDE)
+    for start in range(0, side, BLOCK_SIZE):
+        mask = lanes < side - start
+        x = widen(tl.load(x_ptr + row * side + start + lanes, mask=mask, other=-float("inf")))
         better = mask & ((x > best) | (x != x) | (chosen < 0))
         best = tl.where(better, x, best)
         chosen = tl.where(better, start + lanes, chosen)
@@ -127,12 +127,12 @@ def global_max_forward_kernel(
         last = tl.max(tl.where(best != best, chosen, -1), axis=0)
         top = tl.max(best, axis=0)
         holds = (best == top) & (chosen >= 0)
-        first = tl.min(tl.where(holds, chosen, n_cols), axis=0)
+        first = tl.min(tl.where(holds, chosen, side), axis=0)
         place = tl.where(last >= 0, last, first)
     if out_ptr is not None:
-        tl.store(out_ptr + row, tl.load(x_ptr + row * n_cols + place))
+        tl.store(out_ptr + row, tl.load(x_ptr + row * side + place))
     if index_ptr is not None:
-        tl.store(index_ptr + row, place)
+        tl.store(index_ptr + row, place.to(tl.elem(index_ptr)))
 
 
 def global_avg_pool(x: A, *, out: A | None = None) -> A:
@@ -247,7 +247,8 @@ def _avg_gradient(
     grads: Sequence[Any], arrays: Sequence[Any], options: Mapping[str, Any]
 ) -> Sequence[Any]:
     x = arrays[0]
-    return (np.broadcast_to(grads[0], x.shape) / int(np.prod(x.shape[2:])),)
+    spread: np.ndarray = np.broadcast_to(grads[0], x.shape)
+    return (spread / prod(x.shape[2:]),)
 
 
 def _max_gradient(
@@ -255,11 +256,14 @@ def _max_gradient(
 ) -> Sequence[Any]:
     planes = _planes(arrays[0])
     nan = np.isnan(planes)
-    last = planes.shape[-1] - 1 - nan[..., ::-1].argmax(axis=-1)
-    place = np.where(nan.any(axis=-1), last, planes.argmax(axis=-1))
+    has_nan = np.asarray(nan.any(axis=-1))
+    last: np.ndarray = planes.shape[-1] - 1 - nan[..., ::-1].argmax(axis=-1)
+    first: np.ndarray = planes.argmax(axis=-1)
+    place = np.where(has_nan, last, first)
     total = np.zeros(planes.shape)
     np.put_along_axis(total, place[..., None], _planes(grads[0]), -1)
-    return (total.reshape(arrays[0].shape),)
+    shape: tuple[int, ...] = arrays[0].shape
+    return (total.reshape(shape),)
 
 
 def _torch(name: str) -> Any:

@@ -231,7 +231,7 @@ def _torch(
 ) -> Any:
     z = t.nn.functional.linear(x * scale if scale != 1 else x, w, b)
     own = t.nn.functional
-    made = {
+    made: dict[str, Any] = {
         "identity": lambda z: z,
         "relu": own.relu,
         "gelu": own.gelu,

@@ -177,9 +177,9 @@ def _running(x: Any, axis: int, *, multiply: bool = False, reverse: bool = False
     own = np.asarray(x)
     if not own.ndim:
         return own.astype(np.int64) if own.dtype.kind in "iub" else own
-    wide: Any = own.astype(np.int64 if own.dtype.kind in "iub" else np.longdouble)
+    wide: np.ndarray = own.astype(np.int64 if own.dtype.kind in "iub" else np.longdouble)
     wide = np.flip(wide, axis) if reverse else wide
-    found = (np.cumprod if multiply else np.cumsum)(wide, axis=axis)
+    found = np.cumprod(wide, axis=axis) if multiply else np.cumsum(wide, axis=axis)
     found = np.flip(found, axis) if reverse else found
     return found if own.dtype.kind in "iub" else found.astype(np.float64)
 
@@ -194,9 +194,10 @@ def _product_slopes(
     moved, up = np.moveaxis(x, axis, -1), np.moveaxis(grad, axis, -1)
     total = np.zeros(moved.shape, np.longdouble)
     zeros = np.cumsum(moved == 0, axis=-1)
-    terms = np.cumprod(moved.astype(np.longdouble), axis=-1) * up
+    exact: np.ndarray = moved.astype(np.longdouble)
+    terms = np.cumprod(exact, axis=-1) * up
     for at in range(moved.shape[-1]):
-        others = moved.astype(np.longdouble)
+        others = exact.copy()
         others[..., at] = 1
         with_one = np.where(zeros > 1, 0.0, np.cumprod(others, axis=-1) * up)
         own = with_one[..., at:].sum(axis=-1)

@@ -214,7 +214,8 @@ def _make(rng: np.random.Generator, case: Case) -> Sequence[Any]:
 
 
 def _case(shape: tuple[int, ...], half: int, values: str = "normal", **options: Any) -> Case:
-    table = (shape[options.get("axis", 1)], half)
+    axis: int = options.get("axis", 1)
+    table = (shape[axis], half)
     return Case((shape, table, table), options, values)
 
 

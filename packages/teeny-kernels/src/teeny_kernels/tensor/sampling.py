@@ -210,7 +210,7 @@ def _reference(
         return rows.argmax(axis=-1).reshape(x.shape[:-1])
     words = philox(seed, np.arange(rows.size))[:, 0]
     noise = -np.log(-np.log(uniform(words).astype(np.float64).reshape(rows.shape)))
-    found = []
+    found: list[Any] = []
     for own, gumbel in zip(rows, noise, strict=True):
         kept = np.ones(own.shape, bool)
         if top_k is not None:
