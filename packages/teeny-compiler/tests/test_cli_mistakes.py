@@ -203,6 +203,18 @@ def test_kernel_below_a_tuner_is_found(capsys: pytest.CaptureFixture[str], here:
     assert json.loads(out)["instances"] == 2  # each of its configs
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+def test_output_that_has_no_space_is_said() -> None:
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", RUN, "cache", "path"],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert "Traceback" not in done.stderr
+    assert "`standard output` cannot be written: no space left on device" in done.stderr
+    assert done.returncode == 1
+
+
 def test_help_of_a_group_is_not_cut_where_it_is_piped() -> None:
     for words in ((), ("cache",), ("bundle",), ("toolchain",)):
         done = subprocess.run(

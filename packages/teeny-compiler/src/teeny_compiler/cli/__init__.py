@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from typing import TYPE_CHECKING
 
-from teeny_compiler.codes import E0930
+from teeny_compiler.codes import E0930, E0935
 from teeny_macros.diagnostics import TeenyError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FAILED = 1
+# What writing to a file that is open reports: nothing else in the command lacks a file's name.
+_OF_OUTPUT = (errno.ENOSPC, errno.EIO, errno.EDQUOT)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,12 +28,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else FAILED
     except TeenyError as error:
-        from teeny_macros.render import render, wants_color
-
-        for diagnostic in error.diagnostics:
-            sys.stderr.write(render(diagnostic, color=wants_color(sys.stderr)) + "\n")
+        _print(error)
+        return FAILED
+    except OSError as error:
+        if error.filename is not None or error.errno not in _OF_OUTPUT:
+            raise
+        _print(E0935.error(path="standard output", reason=os.strerror(error.errno).lower()))
         return FAILED
     return 0
+
+
+def _print(error: TeenyError) -> None:
+    from teeny_macros.render import render, wants_color
+
+    for diagnostic in error.diagnostics:
+        sys.stderr.write(render(diagnostic, color=wants_color(sys.stderr)) + "\n")
 
 
 def require_extra() -> None:
