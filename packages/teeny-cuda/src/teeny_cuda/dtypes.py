@@ -70,7 +70,7 @@ def find_dtype(spec: Any) -> DType | None:
     `spec` is a DSL name or type (`"f32"`, `tl.f32`), or a dtype of NumPy, ml_dtypes or torch.
     """
     name = spec if isinstance(spec, str) else getattr(spec, "name", None)
-    if name in DTYPES:
+    if isinstance(name, str) and name in DTYPES:
         return DTYPES[name]
     if not isinstance(name, str):
         # `np.float32` is a class; `torch.float32` shows its name only as text.
