@@ -135,6 +135,7 @@ def _exchange_type(base: type) -> tuple[type, dict[str, Any]]:
         "device": 2,
         "dtype": 2 | 32 << 8 | 1 << 16,
         "fails": False,
+        "strides": True,
     }
 
     def fill(value: Any, out: int) -> int:
@@ -149,6 +150,7 @@ def _exchange_type(base: type) -> tuple[type, dict[str, Any]]:
         words[1] = state["device"]
         words[2] = rank | state["dtype"] << 32
         words[3], words[4] = map(ctypes.addressof, value.kept)
+        words[4] *= state["strides"]
         words[5] = 64
         return 0
 

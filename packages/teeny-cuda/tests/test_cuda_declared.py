@@ -284,6 +284,47 @@ def test_strides_by_constants_and_defaults_are_checked_when_hot(
         planes[0](*[make(own) for own in (x, x, z)], ROW=4)
 
 
+def test_layouts_that_cannot_be_read_take_the_slow_path(
+    fake: FakeDriver,
+    device: Device,
+    compiler: Compiler,
+    slow: Slow,
+    torch_stream: list[int],
+    exchange_type: Any,
+    tensor_type: Any,
+) -> None:
+    pytest.importorskip("llvmlite")
+    base, dtypes = tensor_type
+    kind, state = exchange_type(base)
+
+    def hot(make: Any) -> dict[str, Any]:
+        good = _made(make, _good(device))
+        for _ in range(HOT + 2):
+            gather[1](**good)
+        return good
+
+    # A library that leaves out the strides of arrays without gaps.
+    good = hot(lambda buffer: kind(buffer, dtypes["float32"]))
+    before = slow.count
+    state["strides"] = False
+    gather[1](**good)
+    assert slow.count == before + 1
+    # A tensor that fails when it is asked.
+    good = hot(lambda buffer: base(buffer, dtypes["float32"]))
+    before, count = slow.count, len(fake.launches)
+    good["x_ptr"].stride = lambda: 1 // 0
+    good["x_ptr"].is_contiguous = lambda: True
+    gather[1](**good)
+    assert (slow.count, len(fake.launches)) == (before + 1, count + 1)
+    # Sizes that are no plain ints.
+    good = hot(lambda buffer: buffer)
+    before = slow.count
+    layout = good["x_ptr"]._layout
+    good["x_ptr"]._layout = layout._replace(shape=tuple(np.array(layout.shape)))
+    gather[1](**good)
+    assert slow.count == before + 1
+
+
 def test_many_axes_and_steps_backwards_take_the_slow_path(
     fake: FakeDriver, device: Device, compiler: Compiler, slow: Slow
 ) -> None:

@@ -600,9 +600,43 @@ def test_tensors_with_the_exchange_protocol_are_read_by_c_functions(
     state["stream"] = stream.handle
     vector_add[2](*tensors, 50)
     assert (_last(fake).stream, slow.count) == (stream.handle, before)
+    good = dict(state)
     for wrong in ({"device": 1 << 32 | 2}, {"dtype": 2 | 16 << 8 | 1 << 16}, {"fails": True}):
         state.update(wrong)
         vector_add[2](*tensors, 50)
         before += 1
-        assert slow.count == before
-        state.update(device=2, dtype=2 | 32 << 8 | 1 << 16, fails=False)
+        assert slow.count == before, wrong
+        state.update({name: good[name] for name in wrong})
+    vector_add[2](*tensors, 50)
+    assert slow.count == before
+
+
+@pytest.mark.parametrize("speaks_c", [False, True])
+def test_where_a_tensor_begins_and_lies_is_looked_at(
+    fake: FakeDriver,
+    device: Device,
+    compiler: Compiler,
+    slow: Slow,
+    torch_stream: list[int],
+    exchange_type: Any,
+    tensor_type: Any,
+    speaks_c: bool,
+) -> None:
+    base, dtypes = tensor_type
+    kind, _ = exchange_type(base) if speaks_c else (base, None)
+    tensors = [kind(buffer, dtypes["float32"]) for buffer in _arrays(device)]
+    odd = kind(device.buffer(65, "f32")[1:], dtypes["float32"])
+    _warm(lambda: vector_add[2](*tensors, 50))
+    before = slow.count
+    vector_add[2](odd, *tensors[1:], 50)
+    assert slow.count == before + 1
+    assert _params(fake)[0] == odd.data_ptr()
+    _warm(lambda: vector_add[2](odd, *tensors[1:], 50))
+    before = slow.count
+    vector_add[2](odd, *tensors[1:], 50)
+    vector_add[2](*tensors, 50)
+    assert slow.count == before
+    if not speaks_c:
+        tensors[0].get_device = lambda: 1
+        vector_add[2](*tensors, 50)
+        assert slow.count == before + 1

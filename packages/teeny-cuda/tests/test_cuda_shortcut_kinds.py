@@ -167,12 +167,14 @@ class _JaxArray:
         self.dtype = np.dtype(np.float32)
         self.device = where
         self.ready = True
+        self.fails = False
 
     def is_ready(self) -> bool:
         return self.ready
 
     def unsafe_buffer_pointer(self) -> int:
         assert self.ready
+        assert not self.fails
         return int(self.buffer.pointer)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -305,9 +307,12 @@ def test_arrays_of_jax_are_launched_short_once_they_are_ready(
     arrays[1].ready = False
     vector_add[1](*arrays, 50)
     assert slow.count == before + 1
-    arrays[2].device = object()
+    arrays[0].fails = True
     vector_add[1](*arrays, 50)
     assert slow.count == before + 2
+    arrays[2].device = object()
+    vector_add[1](*arrays, 50)
+    assert slow.count == before + 3
 
 
 @pytest.mark.gpu
