@@ -10,6 +10,7 @@ import pytest
 import teeny_kernels as tk
 from teeny_kernels import testing
 from teeny_kernels.attention import blocks, plan, reference, run
+from teeny_kernels.calls import Plans
 from teeny_kernels.codes import KernelError
 from teeny_kernels.registry import specs
 from teeny_kernels.spec import Case
@@ -29,7 +30,7 @@ def dense(heads: int, shared: int, sq: int, sk: int, depth: int, **options: Any)
 @pytest.fixture(autouse=True)
 def no_plans(monkeypatch: pytest.MonkeyPatch) -> None:
     """What these tests choose otherwise is planned by them alone."""
-    monkeypatch.setattr(run, "_calls", {})
+    monkeypatch.setattr(run, "_plans", Plans())
 
 
 @pytest.mark.parametrize(
@@ -274,6 +275,7 @@ def test_nan_in_a_row_of_q_stays_in_it(columns: int) -> None:
 
 
 def test_calls_alike_are_planned_once_and_others_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
     plans: list[Any] = []
 
     def noted(*args: Any) -> Any:
@@ -282,9 +284,9 @@ def test_calls_alike_are_planned_once_and_others_anew(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(run, "dense_of", noted)
 
-    def call(q: Any, k: Any, v: Any, **options: Any) -> None:
-        found, lse = tk.flash_attention(q, k, v, **options)
-        wanted, sums = reference.attention(q, k, v, **options)
+    def call(*arrays: Any, **options: Any) -> None:
+        found, lse = tk.flash_attention(*map(torch.from_numpy, arrays), **options)
+        wanted, sums = reference.attention(*arrays, **options)
         assert np.allclose(found, wanted, atol=1e-5)
         assert np.allclose(lse, sums, atol=1e-5)
 
@@ -301,6 +303,7 @@ def test_calls_alike_are_planned_once_and_others_anew(monkeypatch: pytest.Monkey
         ((q, k, v), {"causal": True}),
         ((q, k, v), {"scale": 0.5}),
         ((q, k, v), {"window": 7}),
+        ((q, k, v), {"window": (3, 4)}),
     ]
     for count, (arrays, options) in enumerate(others, 2):
         call(*arrays, **options)
@@ -314,6 +317,6 @@ def test_calls_alike_are_planned_once_and_others_anew(monkeypatch: pytest.Monkey
         call(*arrays, **options)
         assert len(plans) == before + 2
     with pytest.raises(KernelError):
-        tk.flash_attention(q, k[:, :, :30], v)
+        tk.flash_attention(*map(torch.from_numpy, (q, k[:, :, :30], v)))
     with pytest.raises(KernelError):
-        tk.flash_attention(q, k, v.astype(np.float64))
+        tk.flash_attention(*map(torch.from_numpy, (q, k, v.astype(np.float64))))

@@ -126,6 +126,15 @@ def operand(name: str, value: Any) -> Operand:
     )
 
 
+def dtype_of(name: str, value: Any) -> str:
+    """The dtype of an array argument called `name`. Raises as `operand`."""
+    if type(value) in _TENSOR_KINDS:
+        known = _TENSOR_DTYPES.get(value.dtype)
+        if known is not None:
+            return known
+    return operand(name, value).dtype
+
+
 def _tensor(name: str, tensor: Any) -> Operand:
     """A tensor of torch; what is asked of every one is asked by few calls."""
     foreign, where = tensor.dtype, tensor.device

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 import teeny_triton as tl
-from teeny_kernels.arrays import operand
+from teeny_kernels.arrays import dtype_of
 from teeny_kernels.codes import E1204
 from teeny_kernels.elementwise.operation import Pointwise, unary_cases
 from teeny_kernels.numerics import R
@@ -115,7 +115,7 @@ def _chosen(operation: str, x: Any, approximate: str) -> Pointwise:
     if approximate == "tanh":
         return _by_tanh
     # An error of 1.5e-7 x is a sixteenth of the spacing of f16 at most, and less of bf16's.
-    return _short if operand("x", x).dtype in {"f16", "bf16"} else _exact
+    return _short if dtype_of("x", x) in {"f16", "bf16"} else _exact
 
 
 def _erf(x: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from teeny_kernels.attention.cases import arguments, sizes_of_gradients
 from teeny_kernels.attention.decode import attention_combine, attention_decode
 from teeny_kernels.attention.forward import attention_forward
 from teeny_kernels.attention.options import Options
-from teeny_kernels.attention.plan import dense, operands_of
+from teeny_kernels.attention.plan import dense
 from teeny_kernels.attention.reference import (
     attention,
     gradients,
@@ -68,7 +68,7 @@ def flash_attention(
     options = Options(
         causal, scale, window, soft_cap, alibi_slopes, sink, sink_tokens, dropout, seed
     )
-    return attend("flash_attention", operands_of((q, k, v)), options)
+    return attend("flash_attention", (q, k, v), options)
 
 
 def flash_attention_backward(

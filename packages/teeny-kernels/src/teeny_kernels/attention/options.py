@@ -24,17 +24,6 @@ class Options(NamedTuple):
     seed: int = 0
 
 
-def is_plain(asked: Options) -> bool:
-    """Whether the options, but for the arrays, are Python's own: equal ones mean the same."""
-    window = asked.window
-    parts = window if type(window) is tuple else (window,)
-    numbers = (asked.causal, asked.scale, asked.soft_cap, asked.sink_tokens, asked.dropout)
-    return all(type(own) in _PLAIN for own in (*parts, *numbers, asked.seed))
-
-
-_PLAIN = frozenset((int, float, bool, type(None)))
-
-
 def numbers_of(operation: str, depth: int, asked: Options) -> dict[str, Any]:
     """Limits and options as the kernels take them. Raises E1204."""
     return {**_limits(operation, asked), **_probabilities(operation, depth, asked)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from teeny_kernels.arrays import Operand, empty, finish, is_aligned, operand, same_place
+from teeny_kernels.arrays import Operand, empty, finish, operand, same_place
 from teeny_kernels.attention.backward import (
     attention_backward_kv,
     attention_backward_q,
@@ -12,7 +12,7 @@ from teeny_kernels.attention.backward import (
 )
 from teeny_kernels.attention.blocks import DESCRIBED_WORK, Blocks, blocks_of, depth_of, tuned
 from teeny_kernels.attention.forward import attention_forward
-from teeny_kernels.attention.options import Options, is_plain
+from teeny_kernels.attention.options import Options
 from teeny_kernels.attention.plan import (
     Extras,
     Plan,
@@ -21,9 +21,11 @@ from teeny_kernels.attention.plan import (
     dense_of,
     describer,
     exact_of,
+    operands_of,
     rows_of,
 )
 from teeny_kernels.attention.split import Cache, decode, is_step
+from teeny_kernels.calls import Plans, aligned, bare, key_of
 from teeny_kernels.codes import E1202
 from teeny_kernels.layout import Output, contiguous, require_dtype
 
@@ -31,48 +33,42 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-def attend(
-    operation: str, arrays: tuple[Operand, Operand, Operand], asked: Options
-) -> tuple[Any, Any]:
+def attend(operation: str, arrays: tuple[Any, Any, Any], asked: Options) -> tuple[Any, Any]:
     """The results of a call on dense arrays, which is checked and planned once for all like it."""
     key: Any = None
-    if asked.alibi_slopes is None and asked.sink is None and is_plain(asked):
-        q, k, v = arrays
-        key = (operation, q[1:], k[1:], v[1:], is_aligned(k.array), is_aligned(v.array), asked)
-        known = _calls.get(key)
-        if known is not None:
-            return known(arrays)
-    plan = dense_of(operation, arrays, asked)
-    if is_step(plan):
-        out, lse = decode(plan, Cache())
+    if asked.alibi_slopes is None and asked.sink is None:
+        key = key_of(arrays, operation, *asked)
+        key = key and (*key, *aligned(*arrays))
+        plan = _plans.find(key)
+        if plan is not None:
+            found: tuple[Any, Any] = plan(*arrays)
+            return found
+    own = dense_of(operation, operands_of(arrays), asked)
+    if is_step(own):
+        out, lse = decode(own, Cache())
         return out.finish(), lse.finish()
-    out, lse = _results(plan)
-    rows = [rows_of(operation, own) for own in arrays]
-    run = _forward(plan, rows, out)
-    run(out.operand.array, lse.operand.array, *(own.array for own in rows))
+    out, lse = _results(own)
+    rows = [rows_of(operation, array) for array in own.arrays]
+    run = _forward(own, rows, out)
+    run(out.operand.array, lse.operand.array, *(row.array for row in rows))
     # Copies have to be made each time.
-    if key is not None and all(a.array is b.array for a, b in zip(rows, arrays, strict=True)):
-        if len(_calls) >= _MOST_CALLS:
-            _calls.clear()
-        _calls[key] = _call(run, out.operand, lse.operand)
+    if all(a.array is b.array for a, b in zip(rows, own.arrays, strict=True)):
+        _plans.keep(key, _call(run, out.operand, lse.operand))
     return out.finish(), lse.finish()
 
 
-# Calls of dense arrays by what they are, but not where, and by the options.
-_calls: dict[Any, Callable[[tuple[Operand, Operand, Operand]], tuple[Any, Any]]] = {}
-_MOST_CALLS = 512
+_plans = Plans()
 
 
 def _call(
     run: Callable[..., None], out: Operand, lse: Operand
-) -> Callable[[tuple[Operand, Operand, Operand]], tuple[Any, Any]]:
-    shape, logarithms, exact = out.shape, lse.shape, lse.dtype
+) -> Callable[[Any, Any, Any], tuple[Any, Any]]:
+    shape, logarithms, exact = out.shape, lse.shape, getattr(lse.array, "dtype", None)
 
-    def call(arrays: tuple[Operand, Operand, Operand]) -> tuple[Any, Any]:
-        first, k, v = arrays
-        result, sums = empty(first, shape), empty(first, logarithms, exact)
-        run(result.array, sums.array, first.array, k.array, v.array)
-        return finish(result), finish(sums)
+    def call(q: Any, k: Any, v: Any) -> tuple[Any, Any]:
+        result, sums = q.new_empty(shape), q.new_empty(logarithms, dtype=exact)
+        run(result, sums, bare(q), bare(k), bare(v))
+        return result, sums
 
     return call
 

@@ -189,6 +189,19 @@ def launch_broadcasting(
     if not result.operand.size:
         return result
     ready = [expanded(own, shape) for own in arrays]
+    run, ready = plan_broadcasting(operation, kernel, ready, result.operand)
+    run(result.operand.array, [own.array for own in ready], scalars)
+    return result
+
+
+def plan_broadcasting(
+    operation: str, kernel: Kernel[...], arrays: list[Operand], target: Operand
+) -> tuple[Callable[[Any, Sequence[Any], Sequence[float]], None], list[Operand]]:
+    """The launch that fills `target`, of the shape that all `arrays` have, and what it reads.
+
+    That is the arrays, or copies without gaps where they have too many axes.
+    """
+    ready, shape = arrays, target.shape
     sides, strides = joined(shape, *(own.strides for own in ready), row_major(shape))
     if len(sides) > LEADING_AXES + 1:
         ready = [contiguous(operation, own) for own in ready]
@@ -197,7 +210,7 @@ def launch_broadcasting(
         sides, strides = [1], [[0] for _ in ready]
     cols, leading = sides[-1], sides[:-1]
     rows = prod(leading)
-    itemsize = max(ITEMSIZES[own.dtype] for own in (*ready, result.operand))
+    itemsize = max(ITEMSIZES[own.dtype] for own in (*ready, target))
     tile = _TILE_BYTES // itemsize
     block = 4  # powers of four: few kernels to compile
     while block < cols and block < tile:
@@ -208,14 +221,12 @@ def launch_broadcasting(
     for own in strides[: len(ready)]:
         steps += [*own[:-1], *[0] * missing, own[-1]]
     size_1, size_2 = (*leading[1:], 1, 1)[:2]
-    alpha, beta = (*scalars, 0.0, 0.0)[:2]
     grid = -(-rows // height) * -(-cols // block)
-    kernel.options(num_warps=8)[grid](
-        result.operand.array,
-        *(own.array for own in ready),
-        *(rows, cols, size_1, size_2, *steps, alpha, beta),
-        LEADING=max(1, len(leading)),
-        ROWS=height,
-        BLOCK_SIZE=block,
-    )
-    return result
+    tuned: Any = kernel.options(num_warps=8)
+    sizes, axes = (rows, cols, size_1, size_2, *steps), max(1, len(leading))
+
+    def run(out: Any, given: Sequence[Any], scalars: Sequence[float]) -> None:
+        alpha, beta = (*scalars, 0.0, 0.0)[:2]
+        tuned[grid](out, *given, *sizes, alpha, beta, LEADING=axes, ROWS=height, BLOCK_SIZE=block)
+
+    return run, ready

@@ -8,11 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from teeny_kernels.arrays import operand, same_place
+from teeny_kernels.calls import Plans, bare, key_of, result_of
 from teeny_kernels.codes import E1202, E1204
-from teeny_kernels.elementwise.broadcast import broadcasting, launch_broadcasting
+from teeny_kernels.elementwise.broadcast import (
+    broadcasting,
+    launch_broadcasting,
+    plan_broadcasting,
+)
 from teeny_kernels.elementwise.run import launch
 from teeny_kernels.elementwise.templates import FLOATS, INTEGERS, NARROW, is_narrow, pointwise
-from teeny_kernels.layout import Output, broadcast_shape, require_dtype
+from teeny_kernels.layout import Output, broadcast_shape, expanded, require_dtype
 from teeny_kernels.reduce.kernels import exact, reduce_into
 from teeny_kernels.reduce.run import repeated_axes
 from teeny_kernels.reduce.sums import SUM
@@ -70,6 +75,7 @@ class Binary:
                 ),
             ]
             self.kernels += self._narrow
+        self._plans = Plans()
         self._gradients: list[Kernel[...]] = []
         if gradients is not None:
             self._gradients = [
@@ -87,6 +93,10 @@ class Binary:
         Raises:
             KernelError: E1201-E1204, E1206 and E1207.
         """
+        key = None if is_number(y) else key_of((x, y, out), *map(_kind, numbers))
+        plan = self._plans.find(key)
+        if plan is not None:
+            return plan(x, y, out, numbers)
         first = operand("x", x)
         require_dtype(self.name, "x", first, self.arrays_kernel.dtypes)
         of_arrays, of_number = self.arrays_kernel, self.number_kernel
@@ -106,9 +116,19 @@ class Binary:
         for own in numbers:
             _fits(self.name, "alpha", first, own)
         shape = broadcast_shape(self.name, *(own.shape for own in both))
-        return launch_broadcasting(
+        found = launch_broadcasting(
             self.name, of_arrays, both, shape, numbers, out=out, dtype=self.result
-        ).finish()
+        )
+        target = found.operand
+        # Of integers, numbers are looked at each time; copies have to be made each time.
+        plain = not numbers or first.dtype[0] not in "iu"
+        if key is not None and plain and target.size and (out is None or out.is_contiguous()):
+            run, ready = plan_broadcasting(
+                self.name, of_arrays, [expanded(own, shape) for own in both], target
+            )
+            if all(a.array is b.array for a, b in zip(ready, both, strict=True)):
+                self._plans.keep(key, _plan(run, first, target))
+        return found.finish()
 
     def backward(self, grad: Any, x: Any, y: Any, *numbers: float) -> tuple[Any, Any]:
         """The gradients by `x` and by `y`, each of its shape; None for a number.
@@ -136,6 +156,22 @@ class Binary:
             for which, chosen, own in zip("xy", self._gradients, both, strict=True)
         )
         return by_x, by_y
+
+
+def _kind(number: Any) -> str:
+    return type(number).__name__
+
+
+def _plan(run: Callable[..., None], first: Operand, target: Operand) -> Callable[..., Any]:
+    shape = target.shape
+    dtype = None if target.dtype == first.dtype else target.array.dtype
+
+    def plan(x: Any, y: Any, out: Any, numbers: Sequence[float]) -> Any:
+        out = result_of(x, out, shape, dtype)
+        run(out, (bare(x), bare(y)), numbers)
+        return out
+
+    return plan
 
 
 def is_number(value: Any) -> bool:

@@ -6,9 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from teeny_kernels.arrays import ITEMSIZES, operand
+from teeny_kernels.arrays import ITEMSIZES, dtype_of
 from teeny_kernels.elementwise.run import run
-from teeny_kernels.elementwise.templates import FLOATS, INTEGERS, NARROW, is_narrow, pointwise
+from teeny_kernels.elementwise.templates import (
+    FLOATS,
+    INTEGERS,
+    NARROW,
+    NARROW_NAMES,
+    pointwise,
+)
 from teeny_kernels.spec import Case, Cost, KernelSpec, Tolerance
 from teeny_triton import i1
 
@@ -89,7 +95,7 @@ class Pointwise:
     def __call__(self, x: Any, *numbers: float, out: Any = None) -> Any:
         """The result for `x`, an array of any shape; of the kind, shape and dtype of `x`."""
         chosen = self.forward_kernel
-        if self.narrow_kernel is not None and is_narrow(operand("x", x)):
+        if self.narrow_kernel is not None and dtype_of("x", x) in NARROW_NAMES:
             chosen = self.narrow_kernel
         return run(
             *(self.name, chosen, {"x": x}, numbers),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from teeny_kernels.arrays import ITEMSIZES, operand, same_place
+from teeny_kernels.calls import Plans, bare, key_of, result_of
 from teeny_kernels.codes import E1202
 from teeny_kernels.layout import Output, broadcast_shape, contiguous, expanded, require_dtype
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from teeny_kernels.arrays import Operand
     from teeny_macros import Kernel
@@ -36,9 +37,64 @@ def run(
     Raises:
         KernelError: E1201-E1203, E1206 and E1207.
     """
+    values = (*arrays.values(), out)
+    key = None if broadcast else key_of(values, dtype, heavy, *map(_kind, scalars))
+    key = key and (kernel, key)
+    plan = _plans.find(key)
+    if plan is not None:
+        return plan(values, scalars)
     given = [(name, operand(name, value)) for name, value in arrays.items()]
     options: Any = {"out": out, "dtype": dtype, "broadcast": broadcast, "heavy": heavy}
-    return launch(operation, kernel, given, scalars, **options)
+    found = launch(operation, kernel, given, scalars, **options)
+    # Copies of what is strided have to be made each time.
+    if (
+        key is not None
+        and found.numel()
+        and all(own is None or own.is_contiguous() for own in values)
+    ):
+        _plans.keep(key, _plan(kernel, given, found, heavy))
+    return found
+
+
+_plans = Plans()
+
+
+def _kind(number: Any) -> str:
+    return type(number).__name__
+
+
+def _plan(
+    kernel: Kernel[...], given: Sequence[tuple[str, Operand]], found: Any, heavy: bool
+) -> Callable[[Any, Any], Any]:
+    """Of tensors without gaps: the result, or a new one like `found`, is filled."""
+    first = given[0][1]
+    shape = tuple(found.shape)
+    dtype = None if found.dtype == first.array.dtype else found.dtype
+    itemsize = max(ITEMSIZES[first.dtype], found.element_size())
+    run = _flat(kernel, found.numel(), itemsize, heavy)
+
+    def plan(values: Any, scalars: Any) -> Any:
+        *arrays, out = values
+        out = result_of(arrays[0], out, shape, dtype)
+        run(out, map(bare, arrays), scalars)
+        return out
+
+    return plan
+
+
+def _flat(
+    kernel: Kernel[...], n: int, itemsize: int, heavy: bool
+) -> Callable[[Any, Iterable[Any], Any], None]:
+    """The launch over `n` elements: from the result, the arrays and numbers."""
+    block, warps = flat_block(itemsize, heavy)
+    grid = -(-n // block)
+    tuned: Any = kernel.options(num_warps=warps)
+
+    def run(out: Any, arrays: Iterable[Any], scalars: Any) -> None:
+        alpha, beta = (*scalars, 0.0, 0.0)[:2]
+        tuned[grid](out, *arrays, n, alpha, beta, BLOCK_SIZE=block)
+
+    return run
 
 
 def launch(
@@ -67,14 +123,9 @@ def launch(
     ready = [contiguous(operation, expanded(own, shape)) for _, own in given]
     n = result.operand.size
     if n:
-        block, warps = flat_block(
-            max(ITEMSIZES[first.dtype], ITEMSIZES[result.operand.dtype]), heavy
-        )
-        alpha, beta = (*scalars, 0.0, 0.0)[:2]
-        grid = -(-n // block)
-        kernel.options(num_warps=warps)[grid](
-            result.operand.array, *(own.array for own in ready), n, alpha, beta, BLOCK_SIZE=block
-        )
+        itemsize = max(ITEMSIZES[first.dtype], ITEMSIZES[result.operand.dtype])
+        run = _flat(kernel, n, itemsize, heavy)
+        run(result.operand.array, (own.array for own in ready), scalars)
     return result.finish()
 
 

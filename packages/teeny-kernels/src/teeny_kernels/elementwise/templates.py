@@ -28,9 +28,12 @@ INTEGERS = (i32, i64, i16, i8)
 NARROW = (f16, bf16)
 
 
+NARROW_NAMES = frozenset(("f16", "bf16"))
+
+
 def is_narrow(x: Operand) -> bool:
     """Whether an array is of one of `NARROW`."""
-    return x.dtype in {"f16", "bf16"}
+    return x.dtype in NARROW_NAMES
 
 
 def pointwise(

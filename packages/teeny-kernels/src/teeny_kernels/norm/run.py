@@ -6,6 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from teeny_kernels.arrays import ITEMSIZES, empty, finish, operand, same_place
+from teeny_kernels.calls import Plans, bare, key_of, result_of
 from teeny_kernels.codes import E1202, E1204
 from teeny_kernels.layout import Output, contiguous, require_dtype, whole_numbers
 from teeny_kernels.norm.kernels import column_sums, row_norm_backward, row_norm_forward
@@ -13,7 +14,7 @@ from teeny_kernels.rows import block_of, resident, unit_of, warps_of
 from teeny_kernels.spec import FLOATS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from teeny_kernels.arrays import Operand
 
@@ -70,6 +71,11 @@ def forward(
     center: bool,
 ) -> Any:
     """The norm of `x` over its last axes."""
+    values = (x, weight, bias, out)
+    key = key_of(values, operation, normalized_shape, center)
+    plan = _plans.find(key)
+    if plan is not None:
+        return plan(values, eps)
     source = operand("x", x)
     require_dtype(operation, "x", source, FLOATS)
     sides = sides_of(operation, source, normalized_shape)
@@ -77,21 +83,46 @@ def forward(
     result = Output(operation, source, source.shape, out=out)
     columns = prod(sides)
     if source.size:
+        run = _launcher(source, columns, center)
         ready = contiguous(operation, source)
-        block = block_of(columns)
-        warps, unit = warps_of(block, ITEMSIZES[source.dtype]), unit_of(columns)
-        resident(row_norm_forward, warps, block)[source.size // columns](
-            result.operand.array,
-            ready.array,
-            _array(given["weight"]),
-            _array(given["bias"]),
-            columns // unit,
-            eps,
-            UNIT=unit,
-            CENTER=center,
-            BLOCK_SIZE=block,
-        )
+        taken_arrays = [_array(given[name]) for name in ("weight", "bias")]
+        run(result.operand.array, ready.array, *taken_arrays, eps)
+        # Copies have to be made each time.
+        laid = all(own is None or own.is_contiguous() for own in values) if key else False
+        if laid:
+            _plans.keep(key, _plan(source.shape, run))
     return result.finish()
+
+
+_plans = Plans()
+
+
+def _plan(shape: tuple[int, ...], run: Callable[..., None]) -> Callable[[Any, Any], Any]:
+    def plan(values: Any, eps: float) -> Any:
+        x, weight, bias, out = values
+        out = result_of(x, out, shape)
+        run(out, bare(x), _bare(weight), _bare(bias), eps)
+        return out
+
+    return plan
+
+
+def _bare(tensor: Any) -> Any:
+    return None if tensor is None else bare(tensor)
+
+
+def _launcher(source: Operand, columns: int, center: bool) -> Callable[..., None]:
+    """The launch over rows like those of `source`: from the result, the arrays and eps."""
+    block = block_of(columns)
+    warps, unit = warps_of(block, ITEMSIZES[source.dtype]), unit_of(columns)
+    tuned, rows = resident(row_norm_forward, warps, block), source.size // columns
+
+    def run(out: Any, x: Any, weight: Any, bias: Any, eps: float) -> None:
+        tuned[rows](
+            out, x, weight, bias, columns // unit, eps, UNIT=unit, CENTER=center, BLOCK_SIZE=block
+        )
+
+    return run
 
 
 def backward(

@@ -5,17 +5,18 @@ The gradients are products themselves, of transposed views; nothing is copied fo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
 
-from teeny_kernels.arrays import operand
+from teeny_kernels.arrays import Operand, operand
+from teeny_kernels.calls import Plans, aligned, bare, key_of, result_of
 from teeny_kernels.codes import E1202
 from teeny_kernels.elementwise.arithmetic import mul
 from teeny_kernels.layout import Output, contiguous, expanded
-from teeny_kernels.products.run import KERNELS, Epilogue, product
+from teeny_kernels.products.run import KERNELS, Epilogue, Run, product
 from teeny_kernels.products.shapes import (
     SUM_OF_PRODUCTS,
     check,
@@ -41,14 +42,40 @@ def matmul(x: A, y: A, *, allow_tf32: bool = False, out: A | None = None) -> A:
     Raises:
         KernelError: E1202 when shapes do not fit, E1203, E1206, E1207.
     """
+    key = key_of((x, y, out), allow_tf32)
+    key = key and (*key, *aligned(x, y, out))
+    plan = _plans.find(key)
+    found: A | None = None if plan is None else plan(x, y, out)
+    if found is not None:
+        return found
     left, right = operand("x", x), operand("y", y)
     check("matmul", left, right)
     shape = shape_of("matmul", left, right)
     result = Output("matmul", left, shape, out=out)
     a, b = matrix(left, row=True), matrix(right, row=False)
-    product(result.operand, a, b, relaxed=allow_tf32)
-    found: A = result.finish()
-    return found
+    run = product(result.operand, a, b, relaxed=allow_tf32)
+    # What is strided is copied each time.
+    target: Any = out
+    if key is not None and run is not None and (out is None or target.is_contiguous()):
+        _plans.keep(key, _plan(run, result.operand))
+    made: A = result.finish()
+    return made
+
+
+_plans = Plans()
+
+
+def _plan(run: Run, target: Operand) -> Callable[[Any, Any, Any], Any]:
+    like, shape, is_aligned = target._replace(array=None), target.shape, aligned(target.array)
+
+    def plan(x: Any, y: Any, out: Any) -> Any:
+        out = result_of(x, out, shape)
+        if aligned(out) != is_aligned:
+            return None
+        run(like._replace(array=out), bare(x), bare(y), (None, None, None, None))
+        return out
+
+    return plan
 
 
 def matmul_backward(grad: A, x: A, y: A, *, allow_tf32: bool = False) -> tuple[A, A]:

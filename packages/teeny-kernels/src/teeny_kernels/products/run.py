@@ -99,8 +99,8 @@ class _Launch(NamedTuple):
 
 # Launches of a product: from the result, both operands and the arrays of the epilogue, which are
 # as those that it was made for in everything but where they lie.
-_Run = Callable[[Operand, Any, Any, tuple[Any, ...]], None]
-_runs: dict[Any, _Run] = {}
+Run = Callable[[Operand, Any, Any, tuple[Any, ...]], None]
+_runs: dict[Any, Run] = {}
 _MOST_RUNS = 512
 _NUMBERS = (int, float)
 
@@ -113,9 +113,11 @@ def product(
     *,
     relaxed: bool = False,
     config: Config | None = None,
-) -> None:
+) -> Run | None:
     """Write the product of (..., m, k) and (..., k, n), leading axes broadcast, into `out`.
 
+    Returns what does the same for other arrays that are like these; None where that has to be
+    found anew.
     `out` is contiguous. With `relaxed`, f32 is rounded to tf32 and sums of 8-bit floats are kept in
     fewer bits, where a GPU is faster so. `config` is chosen when it is not given.
     """
@@ -125,10 +127,10 @@ def product(
     run = None if key is None else _runs.get(key)
     if run is not None:
         run(out, x.array, y.array, arrays)
-        return
+        return run
     a, b = _matrices(x, y)
     if not a.shape[0] * a.shape[1] * b.shape[2]:
-        return
+        return None
     relaxed = relaxed and x.dtype in _RELAXED
     if config is None:
         a, b = along_k(arch_of(out.device), a, b, relaxed=relaxed)
@@ -149,6 +151,8 @@ def product(
         if len(_runs) >= _MOST_RUNS:
             _runs.clear()
         _runs[key] = run
+        return run
+    return None
 
 
 def _key(
@@ -194,7 +198,7 @@ def _as_one(x: Operand, y: Operand) -> tuple[Operand, Operand]:
     return rows, y._replace(shape=(1, *y.shape[1:]))
 
 
-def _tiles(own: _Launch) -> _Run:
+def _tiles(own: _Launch) -> Run:
     config = own.config
     count, m, k, n = *own.x.shape, own.y.shape[-1]
     grid = count * -(-m // config.m) * -(-n // config.n)
@@ -218,7 +222,7 @@ def _tiles(own: _Launch) -> _Run:
     return run
 
 
-def _shares(own: _Launch) -> _Run:
+def _shares(own: _Launch) -> Run:
     config = own.config
     count, m, k, n = *own.x.shape, own.y.shape[-1]
     tiles = count * -(-m // config.m) * -(-n // config.n)
@@ -269,7 +273,7 @@ def _tiles_of(own: _Launch) -> tuple[dict[str, bool], Callable[..., Any], Callab
     return layout, x, describer(own.y, config.k, config.n, turned=y_turned)
 
 
-def _persistent(own: _Launch) -> _Run:
+def _persistent(own: _Launch) -> Run:
     config = own.config
     count, m, k, n = *own.x.shape, own.y.shape[-1]
     tiles = count * -(-m // config.m) * -(-n // config.n)
