@@ -274,6 +274,7 @@ def test_nan_in_a_row_of_q_stays_in_it(columns: int) -> None:
     assert testing.same_bits(out, clean)
 
 
+@pytest.mark.torch
 def test_calls_alike_are_planned_once_and_others_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
     plans: list[Any] = []

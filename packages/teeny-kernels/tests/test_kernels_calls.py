@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 torch: Any = pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
 
 
 @pytest.fixture(autouse=True)
