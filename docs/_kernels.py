@@ -34,6 +34,42 @@ print(y.sum(axis=-1))
 [1. 1. 1.]
 ```
 
+An axis is called `axis`, and `dim` as PyTorch calls it does as well, as does `keepdim` for
+`keepdims`. A wrong option is named, with what it takes:
+
+```py
+from teeny_kernels.codes import KernelError
+
+try:
+    tk.topk(x, k=1.5, dim=0)
+except KernelError as error:
+    print(error)
+```
+
+```text
+error[E1204]: topk: `k` cannot be `1.5`
+  = help: give an integer of 64 bits
+  = help: teenyc --explain E1204
+```
+
+An axis is called `axis`, and `dim` as PyTorch calls it does as well, as does `keepdim` for
+`keepdims`. A wrong option is named, with what it takes:
+
+```py
+from teeny_kernels.codes import KernelError
+
+try:
+    tk.topk(x, k=1.5, dim=0)
+except KernelError as error:
+    print(error)
+```
+
+```text
+error[E1204]: topk: `k` cannot be `1.5`
+  = help: give an integer of 64 bits
+  = help: teenyc --explain E1204
+```
+
 ## What is checked
 
 Every operation below goes through the same tests, over all its cases and dtypes: shapes from zero

@@ -22,9 +22,10 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
+    from teeny_kernels.options import checked
     from teeny_macros.tracing import untraced
 
-    found = untraced(getattr(import_module(f"teeny_kernels.{home}"), name))
+    found = untraced(checked(getattr(import_module(f"teeny_kernels.{home}"), name)))
     globals()[name] = found
     return found
 

@@ -11,7 +11,8 @@ from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from teeny_kernels.codes import E1201, E1203, E1206, E1209
+from teeny_kernels.codes import E1203, E1206, E1209, E1210
+from teeny_kernels.options import not_an_array
 from teeny_macros import devices
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ ITEMSIZES = {
     own: max(1, int("".join(c for c in own.partition("e")[0] if c.isdigit())) // 8)
     for own in FOREIGN.values()
 }
+_MOST_ELEMENTS = 2**47  # what processors address is no more
 
 
 class Operand(NamedTuple):
@@ -121,9 +123,7 @@ def operand(name: str, value: Any) -> Operand:
         shape = tuple(value.shape)
         steps = tuple(getattr(value, "strides", None) or row_major(shape))
         return Operand(value, shape, steps, value.dtype, _where(value), "buffer")
-    raise E1201.error(name=name, found=f"`{kind.__qualname__}`").help(
-        "pass a NumPy, torch, CuPy or JAX array, or a buffer of a device"
-    )
+    raise not_an_array(name, value)
 
 
 def dtype_of(name: str, value: Any) -> str:
@@ -191,8 +191,13 @@ def empty(like: Operand, shape: Sequence[int], dtype: str | None = None) -> Oper
     """A new contiguous array, not initialized, of the library and on the device of `like`.
 
     For JAX, whose arrays do not change, it is a buffer that `finish` hands over.
+
+    Raises:
+        KernelError: E1210 for more elements than any memory has.
     """
     shape = tuple(shape)
+    if prod(shape) >= _MOST_ELEMENTS:
+        raise E1210.error(shape=shape).help("look at the options that its sides come from")
     dtype = dtype or like.dtype
     made: Any
     if like.library == "numpy":

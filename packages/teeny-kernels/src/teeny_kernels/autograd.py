@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from teeny_kernels._index import HOMES
 from teeny_kernels.codes import E1204
+from teeny_kernels.options import rename
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -128,6 +129,8 @@ def _differentiable(name: str) -> Callable[..., Any]:
     operation = _Operation(name)
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if "axis" in operation.signature.parameters:
+            rename(name, kwargs, [*operation.signature.parameters][: len(args)])
         given = operation.signature.bind(*args, **kwargs).arguments
         tensors = {own: x for own, x in given.items() if isinstance(x, torch.Tensor)}
         if torch.is_grad_enabled():

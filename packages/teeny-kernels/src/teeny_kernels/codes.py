@@ -32,5 +32,6 @@ E1207 = _row(
 )
 E1208 = _row("E1208", "too-many-axes", "{operation}: {found} axes that cannot be joined")
 E1209 = _row("E1209", "unreadable-elements", "`{name}` is {found}, which kernels cannot read")
+E1210 = _row("E1210", "too-large-result", "a result of {shape} would have too many elements")
 
 CODES: tuple[Code, ...] = tuple(row for row in list(globals().values()) if isinstance(row, Code))

@@ -5,15 +5,19 @@ NaN stays NaN in every one. Derivatives where two pieces meet, and at NaN, are P
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 import teeny_triton as tl
 from teeny_kernels.elementwise.operation import Pointwise, unary_cases
 from teeny_kernels.numerics import R
+from teeny_kernels.options import require
 from teeny_macros import device
 from teeny_triton import Tensor, f32
+
+if TYPE_CHECKING:
+    from teeny_kernels.options import NotNegative
 
 A = TypeVar("A")
 
@@ -144,6 +148,7 @@ _hardtanh = Pointwise("hardtanh", hardtanh_formula, hardtanh_gradient, scalars=2
 
 def hardtanh(x: A, min_val: float = -1.0, max_val: float = 1.0, *, out: A | None = None) -> A:
     """X cut to `min_val` <= x <= `max_val`."""
+    _require_order("hardtanh", min_val, max_val)
     return _hardtanh(x, min_val, max_val, out=out)
 
 
@@ -151,7 +156,12 @@ def hardtanh_backward(
     grad: A, x: A, min_val: float = -1.0, max_val: float = 1.0, *, out: A | None = None
 ) -> A:
     """`grad` where `min_val` < x < `max_val`, else 0."""
+    _require_order("hardtanh_backward", min_val, max_val)
     return _hardtanh.backward(grad, x, min_val, max_val, out=out)
+
+
+def _require_order(operation: str, least: float, most: float) -> None:
+    require(operation, "min_val", least, least <= most, f"at most `max_val`, {most!r}")
 
 
 @device
@@ -241,12 +251,12 @@ def shrink_gradient(
 _softshrink = Pointwise("softshrink", shrink_formula, shrink_gradient, scalars=2)
 
 
-def softshrink(x: A, lambd: float = 0.5, *, out: A | None = None) -> A:
+def softshrink(x: A, lambd: NotNegative = 0.5, *, out: A | None = None) -> A:
     """X - `lambd` where x > `lambd`, x + `lambd` where x < -`lambd`, else 0."""
     return _softshrink(x, lambd, lambd, out=out)
 
 
-def softshrink_backward(grad: A, x: A, lambd: float = 0.5, *, out: A | None = None) -> A:
+def softshrink_backward(grad: A, x: A, lambd: NotNegative = 0.5, *, out: A | None = None) -> A:
     """`grad` where |x| > `lambd`, else 0."""
     return _softshrink.backward(grad, x, lambd, lambd, out=out)
 

@@ -60,7 +60,7 @@ def _limits(operation: str, asked: Options) -> dict[str, int]:
 def _probabilities(operation: str, depth: int, asked: Options) -> dict[str, Any]:
     """How scores become probabilities."""
     soft_cap, dropout = asked.soft_cap, asked.dropout
-    if soft_cap < 0.0:
+    if not soft_cap >= 0.0:
         raise E1204.error(operation=operation, name="soft_cap", found=f"{soft_cap}").help(
             "give a positive number, or 0 for none"
         )

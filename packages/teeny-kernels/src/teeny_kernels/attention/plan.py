@@ -154,7 +154,9 @@ def packed(
         raise E1202.error(operation=operation, what=what).help(
             "(rows, heads, depth) and (sequences + 1); the heads of q are a multiple of those of k"
         )
-    (sq, sk), sequences = longest, first.shape[0] - 1
+    # No sequence is longer than all rows; the grid is as large as these say.
+    sq, sk = min(longest[0], q.shape[0]), min(longest[1], k.shape[0])
+    sequences = first.shape[0] - 1
     sides = Sides(sequences, q.shape[1], k.shape[1], sq, sk, q.shape[2], v.shape[2])
     check_depths(operation, sides)
     extras = extras_of(operation, q, sides, asked.alibi_slopes, asked.sink)

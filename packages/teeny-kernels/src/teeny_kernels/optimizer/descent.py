@@ -10,7 +10,8 @@ Names, defaults and meanings of torch.optim. Parameter and state are changed in 
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from math import exp, log1p
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +19,10 @@ from teeny_kernels.codes import E1204
 from teeny_kernels.optimizer.rules import KERNELS
 from teeny_kernels.optimizer.run import require_step, step_in_place
 from teeny_kernels.optimizer.specs import step_cases, step_spec
+from teeny_kernels.options import require
+
+if TYPE_CHECKING:
+    from teeny_kernels.options import Betas, NotNegative
 
 A = TypeVar("A")
 
@@ -28,10 +33,10 @@ def sgd_step(
     momentum_buffer: A | None = None,
     *,
     step: int = 1,
-    lr: float = 1e-3,
-    momentum: float = 0.0,
+    lr: NotNegative = 1e-3,
+    momentum: NotNegative = 0.0,
     dampening: float = 0.0,
-    weight_decay: float = 0.0,
+    weight_decay: NotNegative = 0.0,
     nesterov: bool = False,
     maximize: bool = False,
 ) -> None:
@@ -69,11 +74,11 @@ def asgd_step(
     ax: A,
     *,
     step: int,
-    lr: float = 1e-2,
-    lambd: float = 1e-4,
-    alpha: float = 0.75,
+    lr: NotNegative = 1e-2,
+    lambd: NotNegative = 1e-4,
+    alpha: NotNegative = 0.75,
     t0: float = 1e6,
-    weight_decay: float = 0.0,
+    weight_decay: NotNegative = 0.0,
     maximize: bool = False,
 ) -> None:
     """One step of averaged descent; changes `param` and `ax`, the average of the parameters.
@@ -103,7 +108,8 @@ def asgd_step(
 def _asgd_numbers(
     step: int, lr: float, lambd: float, alpha: float, t0: float
 ) -> tuple[float, float]:
-    return lr / (1 + lambd * lr * (step - 1)) ** alpha, 1 / max(1.0, step - 1 - t0)
+    # A power that is too large for a float is no error this way.
+    return lr * exp(-alpha * log1p(lambd * lr * (step - 1))), 1 / max(1.0, step - 1 - t0)
 
 
 def rprop_step(
@@ -125,6 +131,11 @@ def rprop_step(
     Raises:
         KernelError: E1201-E1204, E1206.
     """
+    turned, same = etas
+    fits = 0 < turned < 1 < same
+    require("rprop_step", "etas", etas, fits, "a factor between 0 and 1, and one above 1")
+    fits = 0 <= step_sizes[0] <= step_sizes[1]
+    require("rprop_step", "step_sizes", step_sizes, fits, "the smallest size, then the largest")
     states = {"prev": prev, "step_size": step_size}
     step_in_place(
         "rprop_step", KERNELS["rprop"], param, grad, states, (*etas, *step_sizes), maximize=maximize
@@ -136,9 +147,9 @@ def lion_step(
     grad: A,
     exp_avg: A,
     *,
-    lr: float = 1e-4,
-    betas: tuple[float, float] = (0.9, 0.99),
-    weight_decay: float = 0.0,
+    lr: NotNegative = 1e-4,
+    betas: Betas = (0.9, 0.99),
+    weight_decay: NotNegative = 0.0,
     maximize: bool = False,
 ) -> None:
     """One step of Lion, along the sign of an average; changes `param` and `exp_avg`.

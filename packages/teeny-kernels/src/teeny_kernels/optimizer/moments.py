@@ -21,10 +21,10 @@ from teeny_kernels.optimizer.run import require_step, step_in_place
 from teeny_kernels.optimizer.specs import step_cases, step_spec
 
 if TYPE_CHECKING:
+    from teeny_kernels.options import Betas, NotNegative
     from teeny_macros import Kernel
 
 A = TypeVar("A")
-Betas = tuple[float, float]
 
 
 def adam_step(
@@ -35,10 +35,10 @@ def adam_step(
     max_exp_avg_sq: A | None = None,
     *,
     step: int,
-    lr: float = 1e-3,
+    lr: NotNegative = 1e-3,
     betas: Betas = (0.9, 0.999),
-    eps: float = 1e-8,
-    weight_decay: float = 0.0,
+    eps: NotNegative = 1e-8,
+    weight_decay: NotNegative = 0.0,
     amsgrad: bool = False,
     maximize: bool = False,
 ) -> None:
@@ -73,10 +73,10 @@ def adamw_step(
     max_exp_avg_sq: A | None = None,
     *,
     step: int,
-    lr: float = 1e-3,
+    lr: NotNegative = 1e-3,
     betas: Betas = (0.9, 0.999),
-    eps: float = 1e-8,
-    weight_decay: float = 1e-2,
+    eps: NotNegative = 1e-8,
+    weight_decay: NotNegative = 1e-2,
     amsgrad: bool = False,
     maximize: bool = False,
 ) -> None:
@@ -131,10 +131,10 @@ def adamax_step(
     exp_inf: A,
     *,
     step: int,
-    lr: float = 2e-3,
+    lr: NotNegative = 2e-3,
     betas: Betas = (0.9, 0.999),
-    eps: float = 1e-8,
-    weight_decay: float = 0.0,
+    eps: NotNegative = 1e-8,
+    weight_decay: NotNegative = 0.0,
     maximize: bool = False,
 ) -> None:
     """One step of Adamax, Adam by the largest gradient; changes `param` and the state.
@@ -164,11 +164,11 @@ def nadam_step(
     exp_avg_sq: A,
     *,
     step: int,
-    lr: float = 2e-3,
+    lr: NotNegative = 2e-3,
     betas: Betas = (0.9, 0.999),
-    eps: float = 1e-8,
-    weight_decay: float = 0.0,
-    momentum_decay: float = 4e-3,
+    eps: NotNegative = 1e-8,
+    weight_decay: NotNegative = 0.0,
+    momentum_decay: NotNegative = 4e-3,
     decoupled_weight_decay: bool = False,
     maximize: bool = False,
 ) -> None:
@@ -218,6 +218,8 @@ def _momenta(step: int, beta: float, decay: float) -> tuple[float, float, float]
         done, product = 0, 1.0
     for t in range(done + 1, step + 1):
         product *= mu(t)
+        if product < 1e-300:  # it counts beside 1
+            break
     _products[beta, decay] = step, product
     return product, mu(step), mu(step + 1)
 
@@ -229,10 +231,10 @@ def radam_step(
     exp_avg_sq: A,
     *,
     step: int,
-    lr: float = 1e-3,
+    lr: NotNegative = 1e-3,
     betas: Betas = (0.9, 0.999),
-    eps: float = 1e-8,
-    weight_decay: float = 0.0,
+    eps: NotNegative = 1e-8,
+    weight_decay: NotNegative = 0.0,
     decoupled_weight_decay: bool = False,
     maximize: bool = False,
 ) -> None:

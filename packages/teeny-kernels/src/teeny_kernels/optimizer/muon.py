@@ -36,6 +36,8 @@ from teeny_triton import Axis, Const, Float, Ptr, Tensor, bf16, f16, f32, f64, i
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from teeny_kernels.options import NotNegative
+
 A = TypeVar("A")
 D = TypeVar("D", bound=Float)
 E = TypeVar("E", bound=Float)
@@ -88,12 +90,12 @@ def muon_step(
     grad: A,
     momentum_buffer: A,
     *,
-    lr: float = 1e-3,
-    weight_decay: float = 0.1,
-    momentum: float = 0.95,
+    lr: NotNegative = 1e-3,
+    weight_decay: NotNegative = 0.1,
+    momentum: NotNegative = 0.95,
     nesterov: bool = True,
     ns_coefficients: tuple[float, float, float] = COEFFICIENTS,
-    eps: float = 1e-7,
+    eps: NotNegative = 1e-7,
     ns_steps: int = 5,
     adjust_lr_fn: str | None = None,
     allow_tf32: bool = False,

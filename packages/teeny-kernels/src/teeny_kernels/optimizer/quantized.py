@@ -33,6 +33,8 @@ from teeny_triton import Axis, Const, Float, Ptr, bf16, f16, f32, f64, i8, i64, 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from teeny_kernels.options import Betas, NotNegative
+
 A = TypeVar("A")
 D = TypeVar("D", bound=Float)
 
@@ -114,10 +116,10 @@ def adam_8bit_step(
     exp_avg_sq_scale: A,
     *,
     step: int,
-    lr: float = 1e-3,
-    betas: tuple[float, float] = (0.9, 0.999),
-    eps: float = 1e-8,
-    weight_decay: float = 0.0,
+    lr: NotNegative = 1e-3,
+    betas: Betas = (0.9, 0.999),
+    eps: NotNegative = 1e-8,
+    weight_decay: NotNegative = 0.0,
     decoupled_weight_decay: bool = False,
     maximize: bool = False,
 ) -> None:

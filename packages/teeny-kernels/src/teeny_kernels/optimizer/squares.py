@@ -9,7 +9,7 @@ Names, defaults and meanings of torch.optim. Parameter and state are changed in 
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from teeny_kernels.codes import E1204
 from teeny_kernels.optimizer.rules import KERNELS
 from teeny_kernels.optimizer.run import require_step, step_in_place
 from teeny_kernels.optimizer.specs import step_cases, step_spec
+
+if TYPE_CHECKING:
+    from teeny_kernels.options import NotNegative, Probability
 
 A = TypeVar("A")
 
@@ -28,11 +31,11 @@ def rmsprop_step(
     momentum_buffer: A | None = None,
     grad_avg: A | None = None,
     *,
-    lr: float = 1e-2,
-    alpha: float = 0.99,
-    eps: float = 1e-8,
-    weight_decay: float = 0.0,
-    momentum: float = 0.0,
+    lr: NotNegative = 1e-2,
+    alpha: NotNegative = 0.99,
+    eps: NotNegative = 1e-8,
+    weight_decay: NotNegative = 0.0,
+    momentum: NotNegative = 0.0,
     centered: bool = False,
     maximize: bool = False,
 ) -> None:
@@ -44,13 +47,13 @@ def rmsprop_step(
         KernelError: E1201-E1203, E1206; E1204 where the options need state that is missing.
     """
     states: dict[str, Any] = {"square_avg": square_avg}
-    for name, array, wanted in (
-        ("grad_avg", grad_avg, centered),
-        ("momentum_buffer", momentum_buffer, momentum != 0),
+    for option, name, array, wanted in (
+        ("centered", "grad_avg", grad_avg, centered),
+        ("momentum", "momentum_buffer", momentum_buffer, momentum != 0),
     ):
         if wanted and array is None:
             raise E1204.error(operation="rmsprop_step", name=name, found="None").help(
-                "these options need it: an array of the shape of `param`, zeros at first"
+                f"`{option}` needs it: an array of the shape of `param`, zeros at first"
             )
         if wanted:
             states[name] = array
@@ -68,10 +71,10 @@ def adagrad_step(
     state_sum: A,
     *,
     step: int,
-    lr: float = 1e-2,
-    lr_decay: float = 0.0,
-    weight_decay: float = 0.0,
-    eps: float = 1e-10,
+    lr: NotNegative = 1e-2,
+    lr_decay: NotNegative = 0.0,
+    weight_decay: NotNegative = 0.0,
+    eps: NotNegative = 1e-10,
     maximize: bool = False,
 ) -> None:
     """One step of Adagrad; changes `param` and `state_sum`, the sum of squared gradients.
@@ -101,10 +104,10 @@ def adadelta_step(
     square_avg: A,
     acc_delta: A,
     *,
-    lr: float = 1.0,
-    rho: float = 0.9,
-    eps: float = 1e-6,
-    weight_decay: float = 0.0,
+    lr: NotNegative = 1.0,
+    rho: Probability = 0.9,
+    eps: NotNegative = 1e-6,
+    weight_decay: NotNegative = 0.0,
     maximize: bool = False,
 ) -> None:
     """One step of Adadelta; changes `param` and the state, which is zeros before the first step.

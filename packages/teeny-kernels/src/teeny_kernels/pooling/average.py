@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from teeny_kernels.arrays import operand, same_place
-from teeny_kernels.codes import E1202, E1204
+from teeny_kernels.codes import E1202
 from teeny_kernels.layout import Output, contiguous, require_dtype
+from teeny_kernels.options import require
 from teeny_kernels.pooling.geometry import BLOCK_SIZE, windows
 from teeny_kernels.pooling.kernels import (
     OVERRIDE,
@@ -115,10 +116,8 @@ def avg_pool_backward(
 def _divisor(operation: str, count_include_pad: bool, divisor_override: int | None) -> int:
     if divisor_override is None:
         return WITH_PADDING if count_include_pad else WITHOUT_PADDING
-    if not divisor_override:
-        raise E1204.error(operation=operation, name="divisor_override", found="0").help(
-            "give another number, or None"
-        )
+    fits = 0 < abs(divisor_override) < 2**31
+    require(operation, "divisor_override", divisor_override, fits, "another number, or None")
     return OVERRIDE
 
 

@@ -163,10 +163,13 @@ def _flat(operation: str, x: Operand, start_dim: int, end_dim: int) -> tuple[int
     return (*x.shape[:first], prod(x.shape[first : last + 1]), *x.shape[last + 1 :])
 
 
-def _given(operation: str, arrays: Sequence[Any], axis: int) -> tuple[list[Operand], int]:
+def _given(
+    operation: str, arrays: Sequence[Any], axis: int, called: str = "arrays"
+) -> tuple[list[Operand], int]:
     if not len(arrays):
         raise E1202.error(operation=operation, what="no array was given").help("give at least one")
-    given = [(f"arrays[{at}]", operand(f"arrays[{at}]", own)) for at, own in enumerate(arrays)]
+    names = [f"{called}[{at}]" for at in range(len(arrays))]
+    given = [(name, operand(name, own)) for name, own in zip(names, arrays, strict=True)]
     same_place(operation, given)
     first = given[0][1]
     at = normal_axis(operation, axis, first.ndim)
@@ -177,11 +180,11 @@ def _given(operation: str, arrays: Sequence[Any], axis: int) -> tuple[list[Opera
             for side, (one, other) in enumerate(zip(own.shape, first.shape, strict=True))
         )
         if not fits:
-            what = f"`arrays[0]` {first.shape}, `{name}` {own.shape}"
+            what = f"`{names[0]}` {first.shape}, `{name}` {own.shape}"
             raise E1202.error(operation=operation, what=what).help(
                 f"give arrays that differ along axis {axis} alone"
             )
-    require_dtype(operation, "arrays[0]", first, copy_columns.dtypes)
+    require_dtype(operation, names[0], first, copy_columns.dtypes)
     return [own for _, own in given], at
 
 
@@ -247,7 +250,7 @@ def _chunk(operation: str, x: Any, chunks: int, axis: int) -> tuple[Any, ...]:
 
 def _chunk_backward(operation: str, grads: Sequence[Any], x: Any, chunks: int, axis: int) -> Any:
     source = operand("x", x)
-    given, at = _given(operation, grads, axis)
+    given, at = _given(operation, grads, axis, "grads")
     same_place(operation, [("x", source), ("grads[0]", given[0])])
     wanted = _parts(operation, chunks, source.shape[normal_axis(operation, axis, source.ndim)])
     sides = [own.shape[at] for own in given]

@@ -173,7 +173,8 @@ def sample(
         launch: Any = sample_kernel.options(num_warps=8)[rows]
         launch(
             *(result.operand.array, contiguous("sample", source).array, columns, signed(seed)),
-            *(1 / temperature if temperature else 1.0, top_k or 0, 1.0 if top_p is None else top_p),
+            *(1 / temperature if temperature else 1.0, top_k if by_count else 0),
+            1.0 if top_p is None else top_p,
             GREEDY=not temperature,
             BY_COUNT=by_count and bool(temperature),
             BY_MASS=top_p is not None and top_p < 1 and bool(temperature),
