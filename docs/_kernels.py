@@ -21,6 +21,11 @@ PyTorch's where it has the operation. The backward of an operation is a function
 are never changed, any strides will do, and wrong arguments are refused with a code before anything
 is launched.
 
+Arrays may have any number of elements, and their elements may lie as far apart as memory allows. A
+single side of what is padded, pooled, convolved, sampled or upsampled is below 2^31, as is the
+number of rows that a softmax, a norm or `cross_entropy` goes through: beyond that, `E1010` or
+`E1060`, the limit of the device, says so.
+
 ```py
 import numpy as np
 import teeny_kernels as tk
@@ -81,6 +86,8 @@ and one element to odd and large ones, special values, ties, large means.
 | result and gradients | CPU target | PyTorch's own function in f64 |
 | gradients | CPU target, f64 | central differences of the operation itself |
 | other strides | CPU target | the bits that contiguous arrays give |
+| more than 2^31 elements | GPU | the same operation on few of them |
+| elements more than 2^31 apart | CPU target, GPU | the bits that contiguous arrays give |
 | a second run | CPU target, GPU | the same bits |
 | inputs | CPU target, GPU | unchanged |
 | every access | CPU target, f32 | lies in the arrays given (bounds checks) |

@@ -5,9 +5,12 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
+import teeny_kernels as tk
 from teeny_kernels import testing
+from teeny_kernels.codes import KernelError
 from teeny_kernels.registry import specs
 
 if TYPE_CHECKING:
@@ -77,6 +80,7 @@ ASKED = {
     "teeny_kernels.pooling.whole.is_wide": ("global_avg_pool", "global_max_pool"),
     "teeny_kernels.pooling.geometry.Windows.wide": ("avg_pool", "max_pool", "lp_pool"),
     "teeny_kernels.padding.pad._wide": ("constant_pad", "reflection_pad", "circular_pad"),
+    "teeny_kernels.tensor.upsample.is_wide": ("upsample_nearest2d",),
     "teeny_kernels.convolution.run._wide": ("conv1d", "conv2d", "conv_transpose2d"),
 }
 
@@ -93,3 +97,14 @@ def test_places_of_64_bits_give_the_same(
     monkeypatch.setattr(asked, wide)
     wrong = testing.check_forward(spec, case, "f32") + testing.check_backward(spec, case, "f32")
     assert not wrong, "\n".join(wrong)
+
+
+def test_rows_that_a_program_cannot_count_are_refused() -> None:
+    row = np.broadcast_to(np.float32(0), (2**31,))
+    with pytest.raises(KernelError) as caught:
+        tk.sample(row, seed=1)
+    assert caught.value.code == "E1202"
+    rows = np.broadcast_to(np.float32(0), (2**31, 1))
+    with pytest.raises(KernelError) as caught:
+        tk.layer_norm_backward(rows, rows, 1)
+    assert caught.value.code == "E1202"

@@ -246,6 +246,7 @@ LARGE: dict[str, tuple[Stretched, ...]] = {
     "upsample_nearest2d": (
         of((5, 3, 7, 9), o={"scale_factor": (3, 2)}),
         of((1, 3, 37, 6), o={"scale_factor": (2, 1)}, axis=2),
+        of((1, 1, LINE), o={"scale_factor": (1, 2)}, axis=2),
     ),
 }  # fmt: skip
 # In tests of their own below.

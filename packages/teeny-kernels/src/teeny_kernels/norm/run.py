@@ -10,7 +10,7 @@ from teeny_kernels.calls import Plans, bare, key_of, result_of
 from teeny_kernels.codes import E1202, E1204
 from teeny_kernels.layout import Output, contiguous, require_dtype, whole_numbers
 from teeny_kernels.norm.kernels import column_sums, row_norm_backward, row_norm_forward
-from teeny_kernels.rows import block_of, resident, unit_of, warps_of
+from teeny_kernels.rows import block_of, is_wide, resident, unit_of, warps_of
 from teeny_kernels.spec import FLOATS
 
 if TYPE_CHECKING:
@@ -158,6 +158,10 @@ def backward(
     given = taken(operation, source, sides, {"weight": weight})["weight"]
     columns = prod(sides)
     rows = source.size // columns if columns else 0
+    if is_wide(rows):
+        raise E1202.error(operation=operation, what=f"`x` of {rows} rows").help(
+            "give fewer than 2^31 rows"
+        )
     block = block_of(columns)
     warps, unit = min(16, 2 * warps_of(block, ITEMSIZES[source.dtype])), unit_of(columns)
     programs = max(1, min(MULTIPROCESSORS * max(1, WARPS // warps), rows))

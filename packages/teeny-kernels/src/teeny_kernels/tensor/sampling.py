@@ -21,6 +21,7 @@ from teeny_kernels.arrays import operand
 from teeny_kernels.codes import E1202, E1204
 from teeny_kernels.layout import Output, contiguous, require_dtype
 from teeny_kernels.philox import philox, signed, uniform
+from teeny_kernels.rows import is_wide
 from teeny_kernels.spec import Case, Cost, KernelSpec, Tolerance
 from teeny_kernels.testing import fill
 from teeny_macros import device, kernel
@@ -166,6 +167,10 @@ def sample(
         )
     _check(temperature, top_k, top_p)
     columns = source.shape[-1]
+    if is_wide(columns):
+        raise E1202.error(operation="sample", what=f"a row of {columns} logits").help(
+            "give rows of fewer than 2^31 elements"
+        )
     result = Output("sample", source, source.shape[:-1], dtype="i64", out=out)
     rows = result.operand.size
     if rows:

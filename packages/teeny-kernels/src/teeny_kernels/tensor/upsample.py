@@ -19,7 +19,8 @@ import teeny_triton as tl
 from teeny_kernels.arrays import Operand, operand
 from teeny_kernels.codes import E1202, E1204
 from teeny_kernels.layout import Output, contiguous, require_dtype, whole_numbers
-from teeny_kernels.numerics import widen
+from teeny_kernels.numerics import narrow, widen
+from teeny_kernels.rows import is_wide
 from teeny_kernels.spec import FLOATS, Case, Cost, KernelSpec, Tolerance
 from teeny_macros import Kernel, kernel
 from teeny_triton import Axis, Const, Float, Ptr, bf16, f16, f32, f64, i32, i64
@@ -64,13 +65,14 @@ def upsample_nearest_forward_kernel(
     width: i32 | int,
     factor_h: i32 | int,
     factor_w: i32 | int,
+    WIDE: Const[bool],
     BLOCK_SIZE: Const[int],
 ) -> None:
     start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
     lanes = tl.arange(0, BLOCK_SIZE)
     mask = lanes < n_elements - start
-    out_width = width * factor_w
-    across = (start % out_width).to(i32) + lanes
+    out_width = narrow(width, WIDE) * factor_w
+    across = narrow(start % out_width, WIDE) + lanes
     first = start // out_width
     row = first // factor_h + ((first % factor_h).to(i32) + across // out_width) // factor_h
     column = across % out_width // factor_w
@@ -92,7 +94,8 @@ def upsample_nearest2d(x: A, scale_factor: int | Sequence[int], *, out: A | None
     *kept, height, width = given.shape
     result = Output(operation, given, (*kept, height * down, width * across), out=out)
     source = contiguous(operation, given)
-    _launch(upsample_nearest_forward_kernel, result.operand, source, width, down, across)
+    wide = is_wide(width * across)
+    _launch(upsample_nearest_forward_kernel, result.operand, source, width, down, across, WIDE=wide)
     return result.finish()
 
 
@@ -127,10 +130,17 @@ def _factors(operation: str, x: Operand, scale_factor: int | Sequence[int]) -> t
 
 
 def _launch(
-    chosen: Kernel[...], result: Operand, source: Operand, width: int, down: int, across: int
+    chosen: Kernel[...],
+    result: Operand,
+    source: Operand,
+    width: int,
+    down: int,
+    across: int,
+    **flags: bool,
 ) -> None:
     launch: Any = chosen[-(-result.size // BLOCK_SIZE)]
-    launch(result.array, source.array, result.size, width, down, across, BLOCK_SIZE=BLOCK_SIZE)
+    sizes = (result.size, width, down, across)
+    launch(result.array, source.array, *sizes, **flags, BLOCK_SIZE=BLOCK_SIZE)
 
 
 def _pair(scale_factor: int | Sequence[int]) -> tuple[int, ...]:
