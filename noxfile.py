@@ -249,10 +249,13 @@ def accept(session: nox.Session, libtriton: str) -> None:
 
 @nox.session
 def gpu(session: nox.Session) -> None:
-    """Run the tests that need an NVIDIA GPU; without one they fail."""
+    """Run the tests that need an NVIDIA GPU; `-- --large` those that need up to 60 GB of it."""
     install(session, *group("test"), libtriton=LIBTRITONS[-1])
     paths, rest = test_paths(session)
-    session.run("python", "-m", "pytest", "-m", "gpu", *paths, *rest)
+    large = "--large" in rest
+    rest = [argument for argument in rest if argument != "--large"]
+    chosen = "gpu and large" if large else "gpu and not large"
+    session.run("python", "-m", "pytest", "-m", chosen, *paths, *rest)
 
 
 @nox.session
