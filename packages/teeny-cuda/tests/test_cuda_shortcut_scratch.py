@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import teeny_triton as tl
-from teeny_cuda import Device
+from teeny_cuda import Device, scratch
 from teeny_cuda.testing import import_library
 from teeny_macros import kernel
 from teeny_macros.diagnostics import LaunchError
@@ -82,12 +82,21 @@ def uses(fake: FakeDriver, compiler: Compiler) -> list[tuple[Any, int]]:
     return found
 
 
+@pytest.fixture(params=["stream", "launch"])
+def whose(request: pytest.FixtureRequest, fake: FakeDriver) -> str:
+    """Whether launches share their stream's memory; those of older drivers each take their own."""
+    if request.param == "launch":
+        fake.cuGetProcAddress(b"cuStreamGetId", 12000, 0)
+        fake.__dict__["native"][b"cuStreamGetId"] = None
+    return str(request.param)
+
+
 @pytest.mark.parametrize(
     "sizes",
     [(128, 1, 0, 1), (96, 128, 0, 1), (128, 1024, 64, 512), (0, 1, 48, 16), (1, 1, 1, 1)],
 )
-@pytest.mark.parametrize("grid", [1, (3, 2, 2)])
-def test_each_launch_has_memory_of_its_own(
+@pytest.mark.parametrize("grid", [1, (3, 2, 2), (40, 30, 2)])
+def test_each_launch_has_the_memory_that_it_needs(
     fake: FakeDriver,
     device: Device,
     compiler: Compiler,
@@ -95,6 +104,7 @@ def test_each_launch_has_memory_of_its_own(
     uses: list[tuple[Any, int]],
     sizes: tuple[int, ...],
     grid: Any,
+    whose: str,
 ) -> None:
     compiler.metadata.update(
         global_scratch_bytes=sizes[0],
@@ -103,33 +113,24 @@ def test_each_launch_has_memory_of_its_own(
         profile_scratch_align=sizes[3],
     )
     out = device.buffer(64, "f32")
-    _warm(lambda: used[grid](out, 5))
+    _warm(lambda: used[1](out, 5))
     before = slow.count
-    for _ in range(3):
+    for _ in range(4):
         used[grid](out, 5)
     assert slow.count == before
     assert fake.pool_used[0] > 0  # what was taken is given back in the stream, behind the kernel
     device.synchronize()
-    assert len(uses) == HOT + 4
+    assert len(uses) == HOT + 5
+    # The first that needs more takes its own, those behind it share.
     last = [_scratch(run) for run, _ in uses[-3:]]
-    assert len(set(last)) == 3
-    assert fake.pool_used[0] == 0
+    assert len(set(last)) == (1 if whose == "stream" else 3)
+    assert fake.pool_used[0] == device.context.scratch.nbytes
+    assert bool(fake.pool_used[0]) == (whose == "stream")
     assert not fake.current
 
 
-def test_the_memory_comes_and_goes_in_the_launch_s_stream(
-    fake: FakeDriver,
-    device: Device,
-    compiler: Compiler,
-    slow: Slow,
-    uses: list[tuple[Any, int]],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    compiler.metadata["global_scratch_bytes"] = 128
-    out = device.buffer(64, "f32")
-    one, two = device.stream(), device.stream()
-    for stream in (one, two):
-        _warm(lambda stream=stream: used.on(2, stream=stream)(out, 5))
+def _calls_of_memory(fake: FakeDriver, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """What is taken and given back from here on: (function, stream)."""
     seen: list[tuple[str, int]] = []
     for name in ("cuMemAllocAsync", "cuMemFreeAsync"):
         plain = getattr(fake, name)
@@ -139,16 +140,123 @@ def test_the_memory_comes_and_goes_in_the_launch_s_stream(
             return plain(value, stream)
 
         monkeypatch.setattr(fake, name, noted)
+    return seen
+
+
+def test_the_memory_comes_and_goes_in_the_launch_s_stream(
+    fake: FakeDriver,
+    device: Device,
+    compiler: Compiler,
+    slow: Slow,
+    uses: list[tuple[Any, int]],
+    monkeypatch: pytest.MonkeyPatch,
+    whose: str,
+) -> None:
+    compiler.metadata["global_scratch_bytes"] = 128
+    out = device.buffer(64, "f32")
+    one, two = device.stream(), device.stream()
+    for stream in (one, two):
+        _warm(lambda stream=stream: used.on(2, stream=stream)(out, 5))
+    seen = _calls_of_memory(fake, monkeypatch)
     before = slow.count
     for stream in (two, one):
         used.on(2, stream=stream)(out, 5)
         assert fake.launches[-1].stream == stream.handle
+    pair = ("cuMemAllocAsync", "cuMemFreeAsync")
+    each = [(name, stream.handle) for stream in (two, one) for name in pair]
+    assert seen == ([] if whose == "stream" else each)
+    assert len({_scratch(run)[0] for run in fake.launches[-2:]}) == 2
+    # A larger grid takes its own once, and lets its stream have as much.
+    seen.clear()
+    for _ in range(3):
+        used.on(500, stream=one)(out, 5)
+    mine = [(name, one.handle) for name in pair]
+    assert seen == ([*mine, mine[0]] if whose == "stream" else 3 * mine)
     assert slow.count == before
-    assert seen == [
-        (name, stream.handle)
-        for stream in (two, one)
-        for name in ("cuMemAllocAsync", "cuMemFreeAsync")
-    ]
+
+
+def test_a_stream_s_memory_goes_with_it_and_comes_to_no_other(
+    fake: FakeDriver, device: Device, compiler: Compiler, slow: Slow, uses: list[tuple[Any, int]]
+) -> None:
+    compiler.metadata["global_scratch_bytes"] = 128
+    out = device.buffer(64, "f32")
+    stream = device.stream()
+    _warm(lambda stream=stream: used.on(2, stream=stream)(out, 5))  # type: ignore[misc]
+    used.on(2, stream=stream)(out, 5)
+    old = _scratch(fake.launches[-1])[0]
+    assert device.context.scratch.nbytes > 0
+    # Another stream may get the handle of one that is gone: the driver's number tells them apart.
+    fake.numbers[stream.handle] = 5000 + fake.numbers[stream.handle] % 8
+    before = slow.count
+    used.on(2, stream=stream)(out, 5)
+    used.on(2, stream=stream)(out, 5)
+    places = {_scratch(run)[0] for run in fake.launches[-2:]}
+    assert old not in places
+    assert slow.count == before
+    fake.numbers[stream.handle] = 99 + 8 * 1000
+    stream.synchronize()
+    fake.launches.clear()
+    uses.clear()
+    kept = device.context.scratch.nbytes
+    used.on(2, stream=stream)(out, 5)
+    assert device.context.scratch.nbytes > kept
+    del stream
+    gc.collect()
+    assert device.context.scratch.nbytes == kept
+    device.synchronize()
+    assert fake.pool_used[0] == kept
+
+
+def test_a_capture_that_another_library_began_takes_its_own_memory(
+    fake: FakeDriver,
+    device: Device,
+    compiler: Compiler,
+    slow: Slow,
+    uses: list[tuple[Any, int]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiler.metadata["global_scratch_bytes"] = 128
+    out = device.buffer(64, "f32")
+    stream = device.stream()
+    _warm(lambda: used.on(2, stream=stream)(out, 5))
+    used.on(2, stream=stream)(out, 5)
+    shared = _scratch(fake.launches[-1])[0]
+    seen = _calls_of_memory(fake, monkeypatch)
+    before, count = slow.count, len(device.context.captures)
+    mode = fake.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+    device.context.call("cuStreamBeginCapture", stream.handle, mode)
+    for _ in range(2):
+        used.on(2, stream=stream)(out, 5)
+        assert _scratch(fake.launches[-1])[0] != shared
+    device.context.call("cuStreamEndCapture", stream.handle)
+    pair = [("cuMemAllocAsync", stream.handle), ("cuMemFreeAsync", stream.handle)]
+    assert seen == 2 * pair
+    used.on(2, stream=stream)(out, 5)
+    assert _scratch(fake.launches[-1])[0] == shared
+    assert (slow.count, len(device.context.captures)) == (before, count)
+
+
+def test_beyond_a_limit_each_launch_takes_its_own(
+    fake: FakeDriver,
+    device: Device,
+    compiler: Compiler,
+    slow: Slow,
+    uses: list[tuple[Any, int]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scratch, "_MOST", 8192)
+    compiler.metadata["global_scratch_bytes"] = 128
+    out = device.buffer(64, "f32")
+    _warm(lambda: used[2](out, 5))
+    before = slow.count
+    for _ in range(3):
+        used[60](out, 5)
+    assert device.context.scratch.nbytes == 4096
+    assert len({_scratch(run)[0] for run in fake.launches[-3:]}) == 3
+    used[2](out, 5)
+    assert slow.count == before
+    device.synchronize()
+    assert fake.pool_used[0] == 4096
 
 
 def test_clusters_have_memory_for_each_of_their_blocks(
@@ -163,10 +271,10 @@ def test_clusters_have_memory_for_each_of_their_blocks(
     monkeypatch.setattr(
         fake, "cuMemAllocAsync", lambda n, stream: (taken.append(n), plain(n, stream))[1]
     )
-    pair[3](out, 5)
+    pair[300](out, 5)
     assert slow.count == before
-    assert taken[0] >= 2 * 3 * 128
-    assert fake.launches[-1].grid == (6, 1, 1)
+    assert taken[0] >= 2 * 300 * 128
+    assert fake.launches[-1].grid == (600, 1, 1)
 
 
 def test_without_memory_the_slow_path_says_so_and_nothing_is_lost(
@@ -185,7 +293,7 @@ def test_without_memory_the_slow_path_says_so_and_nothing_is_lost(
     assert (slow.count, len(fake.launches)) == (before + 3, count)
     assert device.context.suspects.count == noted
     assert not fake.current
-    assert fake.pool_used[0] == 0
+    assert fake.pool_used[0] == device.context.scratch.nbytes
     used[2](out, 5)
     assert slow.count == before + 3
     device.synchronize()
@@ -202,10 +310,11 @@ def test_the_memory_of_a_launch_that_the_driver_refuses_is_given_back(
     refused = fake.cuLaunchKernel(0, 1, 1, 1, 128, 1, 1, 0, 0, 0, 0)
     with monkeypatch.context() as patch:
         patch.setattr(fake, "cuLaunchKernel", lambda *_: refused)
-        with pytest.raises(LaunchError):
-            used[2](out, 5)
+        for grid in (2, 500):
+            with pytest.raises(LaunchError):
+                used[grid](out, 5)
     device.synchronize()
-    assert fake.pool_used[0] == 0
+    assert fake.pool_used[0] == device.context.scratch.nbytes == 4096
     assert not fake.current
 
 
@@ -219,7 +328,7 @@ def test_what_cannot_be_given_back_is_no_silence(
     assert refused[0]
     monkeypatch.setattr(fake, "cuMemFreeAsync", lambda *_: refused)
     with pytest.raises(LaunchError):
-        used[2](out, 5)
+        used[500](out, 5)
 
 
 def test_gpus_without_pools_keep_to_the_slow_path(
@@ -240,13 +349,13 @@ def test_gpus_without_pools_keep_to_the_slow_path(
 
 
 def test_the_pool_keeps_some_memory_and_more_if_it_was_told_to(
-    fake: FakeDriver, device: Device, compiler: Compiler
+    fake: FakeDriver, device: Device, compiler: Compiler, whose: str
 ) -> None:
     compiler.metadata["global_scratch_bytes"] = 128
     out = device.buffer(64, "f32")
     assert device.pool.keep_bytes == 0
     _warm(lambda: used[2](out, 5))
-    assert device.pool.keep_bytes == 16 << 20
+    assert device.pool.keep_bytes == (0 if whose == "stream" else 16 << 20)
     device.pool.keep_bytes = 1 << 40
     _warm(lambda: used.options(num_warps=8)[2](out, 5))
     assert device.pool.keep_bytes == 1 << 40
@@ -268,19 +377,22 @@ def test_graphs_capture_the_memory_with_the_launch(
     gc.collect()
 
 
-def test_many_threads_have_memory_of_their_own(
+def test_many_threads_share_the_memory_of_their_streams(
     fake: FakeDriver, device: Device, compiler: Compiler, uses: list[tuple[Any, int]]
 ) -> None:
     compiler.metadata["global_scratch_bytes"] = 64
     out = device.buffer(64, "f32")
-    _warm(lambda: used[2](out, 5))
+    streams = [device.stream() for _ in range(4)]
+    for stream in streams:
+        _warm(lambda stream=stream: used.on(2, stream=stream)(out, 5))
+    device.synchronize()
     count = len(fake.launches)
     failures: list[BaseException] = []
 
     def work(number: int) -> None:
         try:
-            for _ in range(50):
-                used[number + 1](out, 5)
+            for turn in range(50):
+                used.on(60 * (number + turn) + 1, stream=streams[number % 4])(out, 5)
         except BaseException as error:  # noqa: BLE001 - shown by the test
             failures.append(error)
 
@@ -290,10 +402,15 @@ def test_many_threads_have_memory_of_their_own(
     for thread in threads:
         thread.join()
     assert not failures
-    places = [_scratch(run)[0] for run in fake.launches[count:]]
-    assert len(places) == len(set(places)) == 400
-    device.synchronize()
-    assert fake.pool_used[0] == 0
+    device.synchronize()  # the kernels fill what they were given, and fault outside of it
+    assert fake.fault is None
+    runs = fake.launches[count:]
+    assert len(runs) == 400
+    places = [
+        {_scratch(run)[0] for run in runs if run.stream == stream.handle} for stream in streams
+    ]
+    assert sum(map(len, places)) == len(set().union(*places))
+    assert fake.pool_used[0] == device.context.scratch.nbytes
 
 
 # --- on the GPU -----------------------------------------------------------------------------------

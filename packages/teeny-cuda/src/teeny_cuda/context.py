@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from teeny_cuda.codes import E1053, E1083
 from teeny_cuda.driver import GONE, Driver, driver
 from teeny_cuda.printing import InOrder
+from teeny_cuda.scratch import Shared
 from teeny_cuda.suspects import Counter, Suspects
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Context:
         "open_captures",
         "ordinal",
         "prints",
+        "scratch",
         "suspects",
     )
 
@@ -55,6 +57,8 @@ class Context:
         self.open_captures = Counter()
         # The launches that may have caused a fault.
         self.suspects = Suspects()
+        # What launches in one stream share.
+        self.scratch = Shared(self)
         # Whether kernels that print were loaded.
         self.prints = False
         self._retired: list[Any] = []
@@ -109,6 +113,8 @@ class Context:
         if pushed:
             number, _ = driver.attempt("cuCtxPushCurrent", self.handle)
         if not number:
+            if name == "cuStreamDestroy":
+                self.scratch.end(*args)
             number, _ = driver.attempt(name, *args)
             if pushed:
                 driver.attempt("cuCtxPopCurrent")

@@ -9,17 +9,15 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
-from teeny_cuda.emit_arrays import LOOKED, Argument, Arrays, array_cells
+from teeny_cuda.emit_arrays import LOOKED, Argument, array_cells
 from teeny_cuda.emit_checks import WEIGHTS
 from teeny_cuda.emit_parts import (
     ALIVE,
-    ALLOCATE,
     ARGUMENT_WORDS,
     ARGUMENTS,
     CAPTURES,
     DISPATCH,
     ERROR,
-    FREE,
     GRID_OF,
     MAP_WORDS,
     MISS,
@@ -29,20 +27,15 @@ from teeny_cuda.emit_parts import (
     PREPARED_GRID,
     PREPARED_GRID_Z,
     PREPARED_PARAMS,
-    PROFILE,
-    PROFILE_ALIGN,
-    SCRATCH,
-    SCRATCH_ALIGN,
     SITE_GRID,
     STREAM,
     STREAM_OF,
     VALUES,
 )
+from teeny_cuda.emit_scratch import SCRATCH_CELLS, Scratch
 from teeny_cuda.emit_text import LAUNCH_CELLS, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from teeny_cuda.places import Places
 
 _ARRAYS = frozenset(("buffer", "dlpack", *LOOKED))
@@ -79,7 +72,8 @@ class Pattern(NamedTuple):
 
     `stream` is `fixed`, `exchange` (the C function of an array library) or `call` (a Python
     callable). `extended` launches through `cuLaunchKernelEx`; `scratch` takes memory for each
-    launch from the device's pool, in the order of its stream.
+    launch from the device's pool, in the order of its stream; with `shares` it takes that of its
+    stream where there is some.
     """
 
     positional: int
@@ -89,6 +83,7 @@ class Pattern(NamedTuple):
     stream: str = "fixed"
     extended: bool = False
     scratch: bool = False
+    shares: bool = False
 
 
 def entry_text(pattern: Pattern, places: Places) -> str:
@@ -145,13 +140,14 @@ def _cost(numbered: tuple[int, Argument]) -> int:
     return 3 if argument.array is not None else 2 if argument.form in _ARRAYS else 1
 
 
-class _Entry(Arrays):
+class _Entry(Scratch):
     """The function of one pattern: all checks, then the launch."""
 
     def __init__(self, pattern: Pattern, places: Places) -> None:
         super().__init__(places)
         self.pattern = pattern
-        self._scratch = ("", "", "")  # bytes of the kernel's own, of all, and the stream
+        self.has_scratch, self.shares = pattern.scratch, pattern.shares
+        self.slots = pattern.slots
 
     def module(self) -> str:
         pattern = self.pattern
@@ -167,7 +163,7 @@ class _Entry(Arrays):
             "%grid = alloca [3 x i32], align 4",
             "%tensor = alloca [48 x i8], align 8",
             "%stream.cell = alloca ptr, align 8",
-            *(["%scratch.cell = alloca ptr, align 8"] if pattern.scratch else []),
+            *(SCRATCH_CELLS if pattern.scratch else ()),
             *LAUNCH_CELLS,
             *array_cells(pattern.arguments),
         )
@@ -197,7 +193,10 @@ class _Entry(Arrays):
             slots=pattern.slots,
         )
         good = self.let(f"icmp eq i32 {status}, 0")
-        self.say(f"br i1 {good}, label %good, label %failed, !prof !1")
+        self.say(f"br i1 {good}, label %done, label %failed, !prof !1")
+        self.label("done")
+        self.tell()
+        self.say("br label %good")
         self.label("good")
         self.leave(OK)
         self.label("failed")
@@ -411,52 +410,3 @@ class _Entry(Arrays):
         answer = self.let(f"call ptr @PyObject_CallNoArgs(ptr {source})")
         self.require(f"icmp ne ptr {answer}, null", "miss.clear")
         return self.let(f"inttoptr i64 {self.integer_of(answer)} to ptr")
-
-    # --- what a launch needs beside its arguments -------------------------------------------------
-    @property
-    def has_preparation(self) -> bool:  # type: ignore[override]
-        """Whether there are maps to encode, or scratch memory."""
-        return bool(self.maps) or self.pattern.scratch
-
-    def measure_scratch(self, sizes: Sequence[str], stream: str) -> None:
-        """How many bytes the launch takes; grids that would take more than there can be miss."""
-        if not self.pattern.scratch:
-            return
-        x, y, z = (self.let(f"zext i32 {size} to i64") for size in sizes)
-        blocks = self.let(f"mul i64 {self.let(f'mul i64 {x}, {y}')}, {z}")
-        self.require(f"icmp ult i64 {blocks}, {2**32}")
-        own = self.let(f"mul i64 {blocks}, {self.word(SCRATCH)}")
-        profile = self.let(f"mul i64 {blocks}, {self.word(PROFILE)}")
-        room = self.let(f"add i64 {self.word(SCRATCH_ALIGN)}, {self.word(PROFILE_ALIGN)}")
-        both = self.let(f"add i64 {own}, {profile}")
-        self._scratch = (own, self.let(f"add i64 {both}, {room}"), stream)
-
-    def prepare(self, refused: str) -> None:
-        """Encode the maps and take the scratch memory."""
-        self.encode(refused)
-        if not self.pattern.scratch:
-            return
-        own, nbytes, stream = self._scratch
-        status = self.let(
-            f"call i32 {self.word(ALLOCATE, 'ptr')}(ptr %scratch.cell, i64 {nbytes}, ptr {stream})"
-        )
-        self.require(f"icmp eq i32 {status}, 0", refused)
-        start = self.load("%scratch.cell", 0)
-        slots, end = self.pattern.slots, start
-        for at, (size, align) in enumerate(((SCRATCH, SCRATCH_ALIGN), (PROFILE, PROFILE_ALIGN))):
-            # Up to a multiple of a power of two; null where nothing is needed.
-            mask = self.let(f"sub i64 {self.word(align)}, 1")
-            over = self.let(f"add i64 {end}, {mask}")
-            place = self.let(f"and i64 {over}, {self.let(f'xor i64 {mask}, -1')}")
-            needed = self.let(f"icmp ne i64 {self.word(size)}, 0")
-            self.fill_slot(slots + at, self.let(f"select i1 {needed}, i64 {place}, i64 0"))
-            end = self.let(f"add i64 {place}, {own}")
-
-    def clean(self, status: str) -> str:
-        """Give the scratch memory back, behind the launch in its stream."""
-        if not self.pattern.scratch:
-            return status
-        start = self.load("%scratch.cell", 0, "ptr")
-        freed = self.let(f"call i32 {self.word(FREE, 'ptr')}(ptr {start}, ptr {self._scratch[2]})")
-        fine = self.let(f"icmp eq i32 {status}, 0")
-        return self.let(f"select i1 {fine}, i32 {freed}, i32 {status}")

@@ -15,7 +15,10 @@ CTAS, CAPTURES, NOTES, SERIAL, NOTED = range(22, 27)
 # Scratch memory: bytes of a program's blocks and their alignment, for the kernel and for profiling.
 ALLOCATE, FREE, SCRATCH, SCRATCH_ALIGN, PROFILE, PROFILE_ALIGN = range(27, 33)
 ENCODE = 33
-ARGUMENTS, ARGUMENT_WORDS = 34, 4
+# What tells a stream's number and whether it is captured, what is told which memory a launch would
+# have had, and the memory (number, address, bytes) by the last bits of the stream's number.
+STREAM_NUMBER, IS_CAPTURING, TELL, PIECE, PIECES = 34, 35, 36, 37, 8
+ARGUMENTS, ARGUMENT_WORDS = PIECE + PIECES, 4
 LOOK = 3  # the word of an argument that tells an array's sides and strides
 # Words of a descriptor, behind those of all arguments: what its array is (as an argument's words),
 # how it is padded, the sides of its tile, and what the driver encodes it with.
@@ -56,6 +59,7 @@ FUNCTIONS = {
     "PyList_GetItem": "ptr (ptr, i64)",
     "PyList_Size": "i64 (ptr)",
     "PyLong_FromLong": "ptr (i64)",
+    "PyLong_FromUnsignedLongLong": "ptr (i64)",
     "PyObject_CallNoArgs": "ptr (ptr)",
     "PyObject_CallOneArg": "ptr (ptr, ptr)",
     "PyObject_GetAttr": "ptr (ptr, ptr)",

@@ -66,6 +66,8 @@ class FakeDriver(FakeGraphs, FakeLaunches, FakeLinks, FakeNative, FakePools, Fak
         self.untimed: set[int] = set()
         self.freeing: set[int] = set()
         self.destroyed: deque[int] = deque(maxlen=64)  # events, the last ones
+        self.stream_numbers = itertools.count(100)
+        self.numbers: dict[int, int] = {0: 99}  # of streams, by their handles; never used twice
         self.start_graphs()
         self.start_launches()
         self.start_links()
@@ -336,9 +338,24 @@ class FakeDriver(FakeGraphs, FakeLaunches, FakeLinks, FakeNative, FakePools, Fak
             return (CUresult.CUDA_ERROR_INVALID_VALUE,)
         handle = next(self.handles)
         self.queues[handle] = Queue()
+        self.numbers[handle] = next(self.stream_numbers)
         if flags == _NON_BLOCKING:
             self.non_blocking.add(handle)
         return ok(handle)
+
+    @call
+    def cuStreamGetId(self, stream: int) -> Answer:
+        if int(stream) not in self.queues:
+            return (CUresult.CUDA_ERROR_INVALID_HANDLE,)
+        return ok(self.numbers[int(stream)])
+
+    @call
+    def cuStreamIsCapturing(self, stream: int) -> Answer:
+        if int(stream) not in self.queues:
+            return (CUresult.CUDA_ERROR_INVALID_HANDLE,)
+        if not int(stream) and set(self.captures) - self.non_blocking:
+            return (CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,)
+        return ok(int(int(stream) in self.captures))
 
     @call
     def cuStreamDestroy(self, stream: int) -> Answer | None:

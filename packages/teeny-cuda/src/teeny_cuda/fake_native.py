@@ -81,7 +81,19 @@ class FakeNative:
         def free(pointer: int, stream: int) -> int:
             return status(driver.cuMemFreeAsync, pointer or 0, stream or 0)
 
+        def number_of(stream: int, out: int) -> int:
+            number, *values = driver.cuStreamGetId(stream or 0)
+            ctypes.c_uint64.from_address(out).value = values[0] if values else 0
+            return int(number)
+
+        def is_capturing(stream: int, out: int) -> int:
+            number, *values = driver.cuStreamIsCapturing(stream or 0)
+            ctypes.c_int.from_address(out).value = values[0] if values else -1
+            return int(number)
+
         return {
+            b"cuStreamGetId": _TWO(number_of),
+            b"cuStreamIsCapturing": _TWO(is_capturing),
             b"cuMemAllocAsync": _ALLOCATE(allocate),
             b"cuMemFreeAsync": _TWO(free),
             b"cuTensorMapEncodeTiled": _ENCODE(self._encode),

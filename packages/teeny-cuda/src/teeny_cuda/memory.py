@@ -127,7 +127,8 @@ class MemoryPool:
     def keep_bytes(self) -> int:
         """So many free bytes stay in the pool when the GPU is synchronized; 0 at first.
 
-        16 MiB, unless it is more, once a kernel that needs scratch memory is launched often.
+        With drivers before CUDA 12, 16 MiB, unless it is more, once a kernel that needs scratch
+        memory is launched often.
         """
         return self._read("RELEASE_THRESHOLD")
 

@@ -29,6 +29,8 @@ _MORE_FUNCTIONS = (
     (parts.ALLOCATE, b"cuMemAllocAsync"),
     (parts.FREE, b"cuMemFreeAsync"),
     (parts.ENCODE, b"cuTensorMapEncodeTiled"),
+    (parts.STREAM_NUMBER, b"cuStreamGetId"),
+    (parts.IS_CAPTURING, b"cuStreamIsCapturing"),
 )
 _FASTCALL, _KEYWORDS, _NOARGS = 0x80, 0x02, 0x04
 

@@ -19,6 +19,7 @@ from teeny_cuda.graph import CaptureStream
 from teeny_cuda.module import Program
 from teeny_cuda.readers import describe_tiles, read_array
 from teeny_cuda.record import Record, builtin, describe_launch, driver_addresses
+from teeny_cuda.scratch import Pieces
 from teeny_cuda.stream import Stream, stream_handle
 
 if TYPE_CHECKING:
@@ -163,7 +164,10 @@ def _entry(call: Any, program: Program) -> Record | None:
     kind = _put_stream(device, record, call.stream, sources)
     if kind is None:
         return None
-    if scratch:  # or the GPU would be asked for it anew after each wait for its work
+    shares = bool(scratch and addresses[parts.STREAM_NUMBER] and addresses[parts.IS_CAPTURING])
+    if shares:
+        record.name(parts.TELL, Pieces(record, device.context.scratch))
+    elif scratch:  # or the GPU would be asked for it anew after each wait for its work
         pool = device.pool
         pool.keep_bytes = max(pool.keep_bytes, _KEPT)
     config = config_bytes(program, Options(), record)
@@ -184,6 +188,7 @@ def _entry(call: Any, program: Program) -> Record | None:
         kind,
         extended=bool(config),
         scratch=scratch,
+        shares=shares,
     )
     text = entry_text(pattern, launcher.places())
     record.put(parts.CODE, launcher.code_of(text, ("entry",))[0])
