@@ -300,6 +300,44 @@ def test_without_memory_the_slow_path_says_so_and_nothing_is_lost(
     assert uses[-1][1] >= 2 << 20
 
 
+def test_sizes_beyond_64_bits_are_no_small_ones(
+    fake: FakeDriver, device: Device, compiler: Compiler, slow: Slow
+) -> None:
+    compiler.metadata["global_scratch_bytes"] = 16
+    out = device.buffer(64, "f32")
+    _warm(lambda: used[2](out, 5))
+    count = len(fake.launches)
+    for grid in ((2**30, 2**15, 2**15), (2**30, 2**15, 2**14)):  # 2**64 and 2**63 bytes
+        with pytest.raises(LaunchError) as caught:
+            used[grid](out, 5)
+        assert caught.value.code == "E1059"
+    assert len(fake.launches) == count
+
+
+@pytest.mark.parametrize("name", ["cuStreamGetId", "cuStreamIsCapturing"])
+def test_a_stream_of_which_the_driver_tells_nothing_has_no_memory_of_its_own(
+    fake: FakeDriver,
+    device: Device,
+    compiler: Compiler,
+    slow: Slow,
+    uses: list[tuple[Any, int]],
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+) -> None:
+    compiler.metadata["global_scratch_bytes"] = 128
+    out = device.buffer(64, "f32")
+    _warm(lambda: used[2](out, 5))
+    used[2](out, 5)
+    before = slow.count
+    refused = fake.cuMemFreeAsync(12345, 0)
+    seen = _calls_of_memory(fake, monkeypatch)
+    monkeypatch.setattr(fake, name, lambda _stream: refused)
+    for _ in range(3):
+        used[2](out, 5)
+    assert seen == 3 * [("cuMemAllocAsync", 0), ("cuMemFreeAsync", 0)]
+    assert slow.count == before
+
+
 def test_the_memory_of_a_launch_that_the_driver_refuses_is_given_back(
     fake: FakeDriver, device: Device, compiler: Compiler, slow: Slow, monkeypatch: Any
 ) -> None:

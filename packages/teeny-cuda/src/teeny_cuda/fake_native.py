@@ -83,12 +83,14 @@ class FakeNative:
 
         def number_of(stream: int, out: int) -> int:
             number, *values = driver.cuStreamGetId(stream or 0)
-            ctypes.c_uint64.from_address(out).value = values[0] if values else 0
+            if values:
+                ctypes.c_uint64.from_address(out).value = values[0]
             return int(number)
 
         def is_capturing(stream: int, out: int) -> int:
             number, *values = driver.cuStreamIsCapturing(stream or 0)
-            ctypes.c_int.from_address(out).value = values[0] if values else -1
+            if values:
+                ctypes.c_int.from_address(out).value = values[0]
             return int(number)
 
         return {

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from teeny_macros.diagnostics import TeenyError
 
 _ALIGNED = 256  # what the driver's allocations are multiples of
+_LARGEST, _OUT_OF_MEMORY = 2**63 - 1, 2
 
 
 def launch(
@@ -207,7 +208,9 @@ class Scratch:
             return 0
         extra = align if align > _ALIGNED else 0
         driver = self._context.driver
-        if self._pooled:
+        if nbytes + extra > _LARGEST:  # no size that the driver could be asked for
+            name, number, pointer = "cuMemAlloc", _OUT_OF_MEMORY, 0
+        elif self._pooled:
             name = "cuMemAllocAsync"
             number, pointer = driver.attempt(name, nbytes + extra, self._stream)
         else:
