@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -13,9 +14,6 @@ from teeny_compiler import compile_kernel
 from teeny_macros import Target, kernel
 from teeny_macros.diagnostics import TeenyError
 from teeny_triton import R2, Const, Ptr, TensorDescriptor, f8e4m3, f16, f32, i32
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RNG = np.random.default_rng(3)
 
@@ -178,6 +176,16 @@ def test_what_is_no_descriptor_of_the_parameter_is_refused(x: Any, code: str, de
     with pytest.raises(TeenyError) as caught:
         transpose.on(1, device=device)(x, tl.tensor_descriptor(X, (8, 16)))
     assert caught.value.code == code
+
+
+def test_a_tile_that_does_not_fit_is_shown_where_the_kernel_declares_it() -> None:
+    with pytest.raises(TeenyError) as caught:
+        transpose[1](tl.tensor_descriptor(X, (6, 16)), tl.tensor_descriptor(X, (8, 16)))
+    span = caught.value.diagnostics[0].span
+    assert span is not None
+    assert Path(span.file) == Path(__file__)
+    line = Path(__file__).read_text(encoding="utf-8").splitlines()[span.line - 1]
+    assert line[span.column - 1 :].startswith("x: TensorDescriptor")
 
 
 def test_an_optional_descriptor_may_be_none_and_is_another_instance(device: str) -> None:

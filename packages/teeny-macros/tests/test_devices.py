@@ -83,6 +83,7 @@ def test_a_device_of_an_unknown_kind_is_a_coded_error(world: Any) -> None:
         devices.device("tpu:0")
     assert caught.value.code == "E1018"
     assert "`tpu`" in caught.value.diagnostics[0].message
+    assert "`cpu`, `cuda`, and `interpret`" in caught.value.diagnostics[0].helps[0]
 
 
 def test_entry_points_that_nobody_registered_are_none() -> None:

@@ -509,6 +509,10 @@ def test_raw_bytes_do_not_tell_their_dtype(kernels: Any, world: Any, array: Any)
 def test_a_misspelled_name_is_guessed(kernels: Any, world: Any, array: Any) -> None:
     error = refusal(lambda: kernels.copy[1](array(), array(), 5, BLOK=1), "E1005")
     assert "did you mean `BLOCK`?" in error.diagnostics[0].helps[0]
+    error = refusal(lambda: kernels.copy[1](array(), array(), 5, BLOCK=1, num_warp=4), "E1005")
+    assert "did you mean `num_warps`?" in error.diagnostics[0].helps[0]
+    error = refusal(lambda: kernels.copy.instantiate(BLOCK=1, num_stage=2), "E1005")
+    assert "did you mean `num_stages`?" in error.diagnostics[0].helps[0]
 
 
 def test_an_integer_too_wide_names_the_wider_dtype(kernels: Any, world: Any, array: Any) -> None:

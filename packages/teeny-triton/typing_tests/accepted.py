@@ -595,6 +595,20 @@ def atomics(x_ptr: Ptr[f32], lock_ptr: Ptr[i32], n: i32 | int) -> None:
 
 
 @kernel
+def choices(x_ptr: Ptr[f32], n: i32 | int) -> None:
+    cols = tl.arange(0, 64)
+    x, first, row = tl.load(x_ptr + cols), tl.load(x_ptr), tl.program_id(0)
+    a: f32 = tl.where(first > 0.0, first, 0.0)
+    b: f32 = tl.where(n > 0, 0.0, a)
+    c: i32 = tl.where(b > 0.0, 0, row)
+    d: i32 = tl.where(n > 0, 1, 2)
+    tl.store(x_ptr + c, tl.where(d > 0, 1.0, 2.0))
+    y: Tensor[f32, R1] = tl.where(n > 0, x, 0.0)
+    z: Tensor[f32, R1] = tl.where(x > 0.0, 0.0, first)
+    tl.store(x_ptr + cols, tl.where(n > 0, 0.0, y + z))
+
+
+@kernel
 def tiles(x_ptr: Ptr[f16], m: i32 | int, n: i32 | int, stride: i64 | int) -> None:
     array = tl.make_tensor_descriptor(x_ptr, (m, n), (stride, 1), (16, 64))
     tile: Tensor[f16, R2] = array.load((0, n))

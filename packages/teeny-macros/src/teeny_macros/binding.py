@@ -196,7 +196,9 @@ class CallSignature:
         """Raise E1005, with the name that was probably meant."""
         from difflib import get_close_matches
 
-        close = get_close_matches(name, list(self.index), n=1)
+        from teeny_macros.options import LaunchOptions
+
+        close = get_close_matches(name, [*self.index, *LaunchOptions._fields], n=1)
         error = E1005.error(kernel=self.kernel, name=name)
         raise error.help(
             f"did you mean `{close[0]}`?" if close else f"its parameters are {self.listing()}"

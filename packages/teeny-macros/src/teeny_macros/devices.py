@@ -66,7 +66,7 @@ def provider(kind: str) -> DeviceProvider:
     if known is not None:
         return known
     what = "host arrays (`cpu`)" if kind == HOST else f"`{kind}` devices"
-    remedy = _REMEDIES.get(kind, "install the package that provides it")
+    remedy = _REMEDIES.get(kind) or _known_devices()
     try:
         found = entry_point(DEVICES, kind)
     except ImportError as error:
@@ -77,6 +77,12 @@ def provider(kind: str) -> DeviceProvider:
         raise E1018.error(what=what).help(remedy)
     _providers[kind] = found
     return _providers[kind]
+
+
+def _known_devices() -> str:
+    found = sorted({point.name for point in registered(DEVICES)})
+    names = ", ".join(f"`{name}`" for name in found) or "none"
+    return f"the devices of installed packages are {names}, and `interpret`"
 
 
 def register(kind: str, found: DeviceProvider) -> None:

@@ -355,9 +355,15 @@ class Kernel(SourceFunction, Generic[P]):
         return found
 
     def _unknown_bind(self, name: str, known: Iterable[str]) -> Exception:
+        from difflib import get_close_matches
+
+        known = [*known]
+        close = get_close_matches(name, [*known, *LaunchOptions._fields], n=1)
         names = ", ".join(f"`{other}`" for other in known)
         return E1005.error(kernel=self.name, name=name).help(
-            f"it has {names}; launch options are {', '.join(LaunchOptions._fields)}"
+            f"did you mean `{close[0]}`?"
+            if close
+            else f"it has {names}; launch options are {', '.join(LaunchOptions._fields)}"
         )
 
     def instance(

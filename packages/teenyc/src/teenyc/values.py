@@ -189,6 +189,8 @@ def describe(value: object) -> str:
     """How errors spell a value of either kind."""
     if isinstance(value, RuntimeValue | BlockPointer | Descriptor):
         return value.describe()
+    if value is None:
+        return "None"
     if isinstance(value, FunctionValue):
         return f"function `{value.name}`"
     if isinstance(value, EnumMember):

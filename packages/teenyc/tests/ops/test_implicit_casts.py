@@ -26,22 +26,22 @@ def warnings_of(made: Any) -> list[Diagnostic]:
 
 
 CASES = [
-    ("y = tl.load(h_ptr) + tl.load(x_ptr)", "f16 becomes f32", "tl.load(h_ptr).to(f32)"),
-    ("y = n * m", "i32 becomes i64", "n.to(i64)"),
-    ("y = m - n", "i32 becomes i64", "n.to(i64)"),
-    ("y = (n + 1) * tl.load(x_ptr)", "i32 becomes f32", "(n + 1).to(f32)"),
-    ("y = n < m", "i32 becomes i64", "n.to(i64)"),
-    ("y = n + u", "i32 becomes u32", "n.to(u32)"),
-    ("y = n / 2", "i32 becomes f32", "n.to(f32)"),
-    ("tl.store(h_ptr, tl.load(x_ptr))", "f32 becomes f16", "tl.load(x_ptr).to(f16)"),
-    ("tl.store(x_ptr, n)", "i32 becomes f32", "n.to(f32)"),
-    ("tl.atomic_add(i_ptr, m)", "i64 becomes i32", "m.to(i32)"),
-    ("y = tl.maximum(n, m)", "i32 becomes i64", "n.to(i64)"),
+    ("y = tl.load(h_ptr) + tl.load(x_ptr)", "f16 becomes f32", "f32(tl.load(h_ptr))"),
+    ("y = n * m", "i32 becomes i64", "i64(n)"),
+    ("y = m - n", "i32 becomes i64", "i64(n)"),
+    ("y = (n + 1) * tl.load(x_ptr)", "i32 becomes f32", "f32(n + 1)"),
+    ("y = n < m", "i32 becomes i64", "i64(n)"),
+    ("y = n + u", "i32 becomes u32", "u32(n)"),
+    ("y = n / 2", "i32 becomes f32", "f32(n)"),
+    ("tl.store(h_ptr, tl.load(x_ptr))", "f32 becomes f16", "f16(tl.load(x_ptr))"),
+    ("tl.store(x_ptr, n)", "i32 becomes f32", "f32(n)"),
+    ("tl.atomic_add(i_ptr, m)", "i64 becomes i32", "i32(m)"),
+    ("y = tl.maximum(n, m)", "i32 becomes i64", "i64(n)"),
     ("y = tl.where(n, 1.0, 2.0)", "i32 becomes i1", "n != 0"),
     ("if n:\n    tl.store(x_ptr, 1.0)", "i32 becomes i1", "n != 0"),
     ("y = tl.arange(0, 8) + m", "Tensor[i32, (8,)] becomes i64", "tl.arange(0, 8).to(i64)"),
     ("tl.device_assert(n)", "i32 becomes i1", "n != 0"),
-    ("n += m", "i32 becomes i64", "n.to(i64)"),
+    ("n += m", "i32 becomes i64", "i64(n)"),
 ]
 
 

@@ -12,7 +12,7 @@ import teenyc.ops  # noqa: F401 - enters the handlers of all operations
 from teeny_macros.codes import I0000
 from teeny_macros.diagnostics import CompileError, TeenyError
 from teeny_macros.source import Span
-from teeny_macros.unit import ENTRY_MODULE
+from teeny_macros.unit import ENTRY_MODULE, KERNEL_MODULE
 from teenyc.codes import E0107, E0214
 from teenyc.frontend import remedies
 from teenyc.frontend.constexpr import has_runtime
@@ -100,9 +100,11 @@ def _spell(implicit: list[Diagnostic], unit: Unit) -> None:
         text = "x"
         if span is not None and span.file == unit.file and span.line == span.end_line:
             text = lines[span.line - 1][span.column - 1 : span.end_column - 1]
-        if not re.fullmatch(r"[\w.]+(\([^()]*\)|\[[^\[\]]*\])*", text):
-            text = f"({text})"
-        diagnostic.helps = [help_.format(text) for help_ in diagnostic.helps]
+        atom = re.fullmatch(r"[\w.]+(\([^()]*\)|\[[^\[\]]*\])*", text)
+        operand = text if atom else f"({text})"
+        diagnostic.helps = [
+            help_.format(text if "({})" in help_ else operand) for help_ in diagnostic.helps
+        ]
 
 
 def _lower(unit: Unit, implicit: list[Diagnostic] | None, target: Target | None) -> Module:
@@ -278,6 +280,20 @@ def _parameter_type(context: Context, arg: ast.arg) -> DType | PointerDType | De
             return dtype
         if isinstance(dtype, DescriptorKind):
             builder = context.at(arg.annotation)
+            builder.span = _declaration(context, arg.arg) or builder.span
             check_block(builder, "block_shape", dtype.dtype, dtype.block)
             return dtype
     raise context.fail(E0214, arg, reason=f"parameter `{arg.arg}` has no concrete type")
+
+
+def _declaration(context: Context, name: str) -> Span | None:
+    """Where the kernel itself declares a parameter: the entry point is no text of the user's."""
+    scope = context.library.scope(KERNEL_MODULE)
+    if scope is None:
+        return None
+    for node in scope.statements:
+        if isinstance(node, ast.FunctionDef) and node.name == context.library.unit.kernel:
+            for arg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+                if arg.arg == name:
+                    return scope.source.span(arg)
+    return None

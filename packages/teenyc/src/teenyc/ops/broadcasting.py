@@ -9,7 +9,7 @@ from math import prod
 
 from teenyc.codes import E0210, E0402, E0403, E0404, E0406
 from teenyc.ir.builder import Builder
-from teenyc.ops.literals import splat
+from teenyc.ops.literals import as_constant, splat
 from teenyc.ops.shape import BROADCAST, EXPAND_DIMS
 from teenyc.values import RuntimeValue, describe
 
@@ -37,7 +37,7 @@ def check_shape(b: Builder, shape: object, arg: str = "") -> Shape:
     for side in shape:
         if isinstance(side, RuntimeValue):
             raise b.fail(E0210, arg=arg, what=f"a side of a shape ({side.describe()})").help(
-                "make it a `Const[int]` parameter"
+                as_constant(side, "make it a `Const[int]` parameter")
             )
         if not isinstance(side, int) or isinstance(side, bool) or side < 1:
             raise b.fail(E0406, arg=arg, what=describe(side)).help("sides are integers from 1")

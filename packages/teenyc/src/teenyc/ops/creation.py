@@ -7,7 +7,7 @@ from teenyc.ir.builder import Builder
 from teenyc.ir.opdef import lowers
 from teenyc.ops import semantics
 from teenyc.ops.broadcasting import check_shape, check_size, next_power_of_two
-from teenyc.ops.literals import constant, splat, to_value
+from teenyc.ops.literals import as_constant, constant, splat, to_value
 from teenyc.ops.shape import MAKE_RANGE
 from teenyc.types import I32, AnyDType, DType, PointerDType
 from teenyc.values import RuntimeValue, describe
@@ -31,9 +31,9 @@ def _require_integer(b: Builder, value: object, arg: str) -> int:
         if isinstance(value, float) and value.is_integer():
             error.help(f"write {int(value)}")
         raise error.help("in Python `/` gives a float, and `//` an integer")
-    raise b.fail(E0210, arg=arg, what=f"`{arg}` of `arange` ({describe(value)})").help(
-        "the length of a tensor is fixed when compiling: use an integer or a `Const[int]` parameter"
-    )
+    error = b.fail(E0210, arg=arg, what=f"`{arg}` of `arange` ({describe(value)})")
+    error.help(as_constant(value, "write an integer, or a `Const[int]` parameter"))
+    raise error.help("for a length that varies, take a greater constant and mask: `offsets < n`")
 
 
 @lowers("arange")

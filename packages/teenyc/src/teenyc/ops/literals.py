@@ -10,6 +10,7 @@ import math
 
 from teenyc.codes import E0301, E0302, E0310
 from teenyc.ir.builder import Builder
+from teenyc.ir.core import Block, Function
 from teenyc.ops import scalars
 from teenyc.ops.arith import CONSTANT
 from teenyc.ops.shape import SPLAT
@@ -98,8 +99,19 @@ def to_value(
         dtype = wanted if isinstance(wanted, DType) else literal_dtype(b, x, arg)
         return constant(b, x, dtype, arg=arg)
     raise b.fail(E0310, arg=arg, what=describe(x)).help(
-        "operations take tensors, scalars and numbers"
+        "a helper that ends without `return` gives None: end it with `return ...`"
+        if x is None
+        else "operations take tensors, scalars and numbers"
     )
+
+
+def as_constant(value: RuntimeValue, remedy: str) -> str:
+    """What to do where a compile-time value is wanted: a parameter of the kernel is named."""
+    block = value.ir.owner
+    is_parameter = (
+        isinstance(block, Block) and block.parent and isinstance(block.parent.parent, Function)
+    )
+    return f"declare it `{value.ir.hint}: Const[int]`" if is_parameter else remedy
 
 
 def numeric(b: Builder, x: object, op: str, arg: str = "") -> tuple[RuntimeValue, DType]:

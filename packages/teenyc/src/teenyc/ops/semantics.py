@@ -248,7 +248,8 @@ def note_cast(b: Builder, x: object, dtype: AnyDType, arg: str = "") -> None:
     if place is None or is_literal:
         return
     found = E0315.warn(place, before=x.describe(), dtype=dtype)
-    spelled = "{} != 0" if dtype == I1 else f"{{}}.to({dtype})"
+    # A parameter declared `n: i32 | int` has no `to` for a type checker.
+    spelled = "{} != 0" if dtype == I1 else f"{{}}.to({dtype})" if x.shape else f"{dtype}({{}})"
     found.helps.append(f"say so: `{spelled}`")
     b.implicit.append(found)
 
