@@ -99,6 +99,60 @@ def test_a_transposed_convolution_takes_this_way_too(monkeypatch: pytest.MonkeyP
     assert taken == [True]
 
 
+# Sides of x, channels in and out, groups, window, and options.
+TURNED = [
+    ((9,), 32, 16, 1, (5,), {"stride": 2, "padding": 3, "output_padding": 1}),
+    ((11,), 64, 48, 2, (3,), {"stride": 4, "padding": 2}),
+    ((7,), 32, 32, 1, (1,), {"stride": 2}),
+    ((8,), 32, 32, 1, (8,), {"stride": 4, "padding": 4}),
+    ((9,), 32, 16, 1, (3,), {"stride": 3, "padding": 1}),
+    ((9,), 32, 16, 1, (3,), {"stride": 2, "padding": 1, "dilation": 3}),
+    ((5, 8), 64, 160, 1, (3, 3), {"stride": 2, "padding": 1, "output_padding": 1}),
+    ((5, 8), 64, 32, 2, (2, 4), {"stride": (2, 4), "padding": (0, 2)}),
+    ((3, 4, 5), 32, 32, 1, (3, 4, 2), {"stride": 2, "padding": 1}),
+]
+
+
+@pytest.mark.parametrize("case", TURNED)
+def test_classes_of_the_last_axis_are_columns_of_one_product(
+    monkeypatch: pytest.MonkeyPatch, case: Any
+) -> None:
+    sides, channels, outs, groups, window, options = case
+    rng = np.random.default_rng(5)
+    x = rng.standard_normal((2, channels, *sides)).astype(np.float16)
+    weight = rng.standard_normal((channels, outs // groups, *window)).astype(np.float16)
+    bias = rng.standard_normal(outs).astype(np.float16)
+    function = getattr(tk, f"conv_transpose{len(sides)}d")
+    exact = [own.astype(np.float64) for own in (x, weight, bias)]
+    wanted = function(*exact, groups=groups, **options)
+    taken = _opened(monkeypatch)
+    _close(function(x, weight, bias, groups=groups, **options), wanted, np.float16)
+    assert taken == [True]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
+@pytest.mark.parametrize("case", TURNED)
+def test_classes_of_the_last_axis_on_the_gpu(
+    monkeypatch: pytest.MonkeyPatch, case: Any, dtype: str
+) -> None:
+    torch = pytest.importorskip("torch")
+    kind = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}[dtype]
+    sides, channels, outs, groups, window, options = case
+    shapes = (2, channels, *sides), (channels, outs // groups, *window), (outs,)
+    given = [torch.randn(shape, device="cuda").to(kind) for shape in shapes]
+    name = f"conv_transpose{len(sides)}d"
+    wanted = getattr(torch.nn.functional, name)(
+        *(own.double() for own in given), groups=groups, **options
+    )
+    taken = _opened(monkeypatch, everywhere=False)
+    found = getattr(tk, name)(*given, groups=groups, **options, allow_tf32=True)
+    assert taken == [True]
+    rounding = {"f16": 2**-10, "bf16": 2**-7, "f32": 2**-9}[dtype]
+    size = wanted.abs().max().item() + 1
+    assert (found.double() - wanted).abs().max().item() <= 2 * rounding * size
+
+
 def test_the_whole_of_a_small_waste_is_bounded() -> None:
     """Rows past the end of an axis are computed in vain: not for images of few places."""
     from teeny_kernels.arrays import operand

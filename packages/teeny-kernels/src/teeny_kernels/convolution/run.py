@@ -118,10 +118,10 @@ def convolved(
     inner, outer = (how.outer, how.inner) if transposed else (how.inner, how.outer)
     if algorithm == "auto":
         algorithm = "direct" if few_channels(how) else "gemm"
-    packed = _packed(weight)
     by_tiles = algorithm == "gemm" and shifted.pays(
         how, x, transposed=transposed, allow_tf32=allow_tf32
     )
+    packed = _seen(weight) if by_tiles and transposed else _packed(weight)
     source = _five(how, laid(how, x, inner) if algorithm == "gemm" and not by_tiles else x)
     sides, sources = (how.sides, how.out_sides) if transposed else (how.out_sides, how.sides)
     hop = how.hop if transposed else (1,) * MOST
@@ -335,10 +335,8 @@ def _five(how: Geometry, x: Operand) -> Operand:
 
 def _packed(weight: Operand) -> Operand:
     """(out, three axes, in) of a weight, contiguous: itself where it lies so."""
-    missing = MOST + 2 - weight.ndim
-    shape = (weight.shape[0], *(1,) * missing, *weight.shape[2:], weight.shape[1])
-    steps = (weight.strides[0], *(0,) * missing, *weight.strides[2:], weight.strides[1])
-    seen = weight._replace(shape=shape, strides=steps)
+    seen = _seen(weight)
+    shape, steps = seen.shape, seen.strides
     if seen.is_contiguous:
         return seen
     made = empty(weight, shape)
@@ -346,3 +344,11 @@ def _packed(weight: Operand) -> Operand:
     numbers = (weight.size, shape[4], *shape[1:4], steps[0], steps[4], *steps[1:4])
     launch(made.array, weight.array, *numbers, BLOCK_SIZE=PACK_BLOCK)
     return made
+
+
+def _seen(weight: Operand) -> Operand:
+    """A weight seen as (out, three axes, in)."""
+    missing = MOST + 2 - weight.ndim
+    shape = (weight.shape[0], *(1,) * missing, *weight.shape[2:], weight.shape[1])
+    steps = (weight.strides[0], *(0,) * missing, *weight.strides[2:], weight.strides[1])
+    return weight._replace(shape=shape, strides=steps)

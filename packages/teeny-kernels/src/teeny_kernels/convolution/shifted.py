@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import teeny_triton as tl
 from teeny_kernels.arrays import ITEMSIZES, Operand, arch_of, empty
 from teeny_kernels.convolution.geometry import MOST, Geometry
-from teeny_kernels.convolution.shifted_kernels import convolve_shifted, lay_padded
-from teeny_kernels.layout import contiguous
+from teeny_kernels.convolution.shifted_kernels import convolve_shifted
+from teeny_kernels.convolution.shifted_layouts import lay_padded, turn_weight
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-KERNELS = (convolve_shifted, lay_padded)
+KERNELS = (convolve_shifted, lay_padded, turn_weight)
 LAID_ROWS, LAID_CHANNELS = 64, 64
+MIXES = (2, 4)  # strides of the last axis whose classes are mixed
+TURN = 64
 LINE = 8  # so that eight rows from a multiple of eight lie in one line
 MOST_WASTE = 3.2  # rows computed for each row that is stored
 LEAST_WORK = 2**26  # products, below which laying out costs more
@@ -73,18 +75,20 @@ def laid_out(how: Geometry, *, transposed: bool) -> Laid:
 def pays(how: Geometry, x: Operand, *, transposed: bool, allow_tf32: bool) -> bool:
     """Whether this way is open for `x`, and quicker than gathering each element."""
     deep, wide = (how.outer, how.inner) if transposed else (how.inner, how.outer)
+    stored = how.batch * prod(how.sides if transposed else how.out_sides)
+    work = stored * wide * deep * how.groups * how.taps
+    how, mix = mixed(how, transposed=transposed)
     narrow = x.dtype in ("f16", "bf16") or (x.dtype == "f32" and allow_tf32)
     if not narrow or deep % 32 or wide < 16 or not reads_tiles(x):
         return False
     laid = laid_out(how, transposed=transposed)
-    stored = how.batch * prod(how.sides if transposed else how.out_sides)
     rows = laid.rows(how.batch)
-    if rows * laid.phases > MOST_ROWS or rows * laid.classes > MOST_WASTE * stored:
+    if rows * laid.phases > MOST_ROWS or rows * laid.classes * mix > MOST_WASTE * stored:
         return False
     sides = [own * step for own, step in zip(laid.widths, how.stride, strict=True)]
     if max(*sides, how.batch * laid.phases) >= MOST_SIDE:
         return False
-    return stored * wide * deep * how.groups * how.taps >= LEAST_WORK
+    return work >= LEAST_WORK
 
 
 def reach(x: Operand) -> int:
@@ -96,6 +100,28 @@ def reads_tiles(x: Operand) -> bool:
     """Whether the device of `x` moves tiles by descriptors."""
     arch = arch_of(x.device)
     return bool(arch) and int(arch[3:]) >= 90
+
+
+def mixed(how: Geometry, *, transposed: bool) -> tuple[Geometry, int]:
+    """The geometry in which classes of the last axis are channels, and how many these are.
+
+    Result s u + c - padding meets, for class c of s, the source at u - m by tap s m + c: all
+    classes at the same places, so that they are columns of one convolution without a stride.
+    """
+    step, pad = how.stride[-1], how.padding[-1]
+    if not transposed or step not in MIXES or how.dilation[-1] != 1:
+        return how, 1
+
+    def last(own: tuple[int, ...], value: int) -> tuple[int, ...]:
+        return (*own[:-1], value)
+
+    whole = how._replace(
+        sides=last(how.sides, (how.sides[-1] - 1 + pad) // step - pad // step + 1),
+        window=last(how.window, -(-how.window[-1] // step)),
+        stride=last(how.stride, 1),
+        padding=last(how.padding, pad // step),
+    )
+    return whole, step
 
 
 def launch(
@@ -111,13 +137,18 @@ def launch(
     silu: bool,
 ) -> None:
     """Fill `out`; `source` is seen with three axes, `weight` as (out, three axes, in)."""
-    inner, outer = (how.outer, how.inner) if transposed else (how.inner, how.outer)
+    sides = how.sides if transposed else how.out_sides
+    before = how.padding[-1]
+    how, mix = mixed(how, transposed=transposed)
+    before = before % mix
+    packed = turned(how, weight, mix) if transposed else weight
+    inner, outer = (how.outer, how.inner * mix) if transposed else (how.inner, how.outer)
     laid = laid_out(how, transposed=transposed)
     rows = laid.rows(how.batch)
     shape = shape_of(rows, outer, inner, ITEMSIZES[out.dtype])
-    packed = by_result(how, weight) if transposed else weight
     matrix = _laid(how, laid, source, transposed=transposed)
     tiles_m = -(-rows // shape.m)
+    in_line = not transposed or how.stride[-1] == 1
     run: Any = convolve_shifted.options(num_warps=shape.warps, num_stages=shape.stages)
     run[laid.classes * how.groups * tiles_m * -(-outer // shape.n)](
         out.array,
@@ -130,14 +161,16 @@ def launch(
             shape=(how.groups * outer, how.taps * inner),
             strides=(how.taps * inner, 1),
         ),
-        *(*follow, eps, *(how.sides if transposed else how.out_sides), *laid.widths, *how.window),
+        *(*follow, eps, *sides, *laid.widths, *how.window),
         *(*how.stride, *how.padding, *how.dilation, *(how.hop if transposed else (1,) * MOST)),
-        *(*laid.off, how.batch, how.groups, inner, outer, tiles_m),
+        *(*laid.off, how.batch, how.groups, inner, outer, before, tiles_m),
         TURNED=transposed,
         SILU=silu,
         WIDE=out.size >= 2**31,
         PHASED=laid.phases > 1,
-        SIDE_BY_SIDE=not transposed or how.stride[-1] == 1,
+        SIDE_BY_SIDE=in_line,
+        ALIGNED=in_line and sides[-1] % 8 == 0 and before == 0,
+        MIXED=mix,
         PRECISION=precision,
         BLOCK_M=shape.m,
         BLOCK_N=shape.n,
@@ -153,14 +186,20 @@ def shape_of(rows: int, columns: int, depth: int, itemsize: int) -> Shape:
     return Shape(128, 128, k, 8, 4)
 
 
-def by_result(how: Geometry, weight: Operand) -> Operand:
-    """(groups * outer, axes, inner) as (groups * inner, axes, outer), contiguous."""
-    taps = how.taps
-    seen = weight._replace(
-        shape=(how.groups, how.inner, taps, how.outer),
-        strides=(how.outer * taps * how.inner, 1, how.inner, taps * how.inner),
+def turned(how: Geometry, weight: Operand, mix: int) -> Operand:
+    """(out, axes, in) of any strides as (groups * in * mix, taps, out / groups), contiguous."""
+    shape = (how.groups * how.inner * mix, *how.window, how.outer)
+    made = empty(weight, shape)
+    out, *steps, own = weight.strides
+    held = how.inner * mix * how.taps
+    tiles: Any = turn_weight[how.groups * -(-held // TURN) * -(-how.outer // TURN)]
+    tiles(
+        *(made.array, weight.array, how.inner, how.outer, *weight.shape[1:4]),
+        *(out, own, *steps, mix),
+        BLOCK=TURN,
+        BLOCK_C=TURN,
     )
-    return contiguous("convolution", seen)
+    return made
 
 
 def _laid(how: Geometry, laid: Laid, source: Operand, *, transposed: bool) -> Operand:

@@ -6,9 +6,9 @@
 over (phase, sample, three axes): a tap meets all places at one distance, so that each tile of the
 sum is a plain piece of a matrix. Rows past the end of an axis are computed and not stored. A source
 place belongs to the phase of its remainder over the stride; in the transposed form there is one
-phase, and results fall into classes by theirs (see kernels.py). Grid of `convolve_shifted`: one
-program for each tile, tiles of columns first, then rows, groups and classes; of `lay_padded`: one
-for each tile of `laid`. Sums in f32.
+phase, and results fall into classes by theirs (see kernels.py); on the last axis MIXED classes may
+be columns of one product, channel by channel, which stores their results side by side. Grid: one
+program for each tile, tiles of columns first, then rows, groups and classes. Sums in f32.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import teeny_triton as tl
-from teeny_kernels.convolution.kernels import finished, line, narrowed, ratio
+from teeny_kernels.convolution.kernels import finished, line, ratio
 from teeny_macros import device, kernel
 from teeny_triton import (
     R2,
@@ -78,18 +78,22 @@ def walk(
 def results_of(
     start: Any, lanes: Any, width_0: Any, width_1: Any, width_2: Any, every_0: Any, every_1: Any,
     every_2: Any, rem_0: Any, rem_1: Any, rem_2: Any, size_0: Any, size_1: Any, size_2: Any,
-    batch: Any, channels: Any, WIDE: bool, SIDE_BY_SIDE: bool,
+    batch: Any, channels: Any, before: Any, WIDE: bool, SIDE_BY_SIDE: bool, ALIGNED: bool,
+    MIXED: int,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Where rows lie in the result, but for the channel, and whether they do."""
-    n, r_0, r_1, r_2 = counted(start, lanes, width_0, width_1, width_2)
+    """Where MIXED results of each row lie, but for the channel, and whether they do."""
+    n, r_0, r_1, r_2 = counted(start, lanes // MIXED, width_0, width_1, width_2)
     p_0, p_1, p_2 = r_0 * every_0 + rem_0, r_1 * every_1 + rem_1, r_2 * every_2 + rem_2
-    inside = (n < batch) & (p_0 < size_0) & (p_1 < size_1) & (p_2 < size_2)
+    p_2 = p_2 * MIXED + lanes % MIXED - before
+    inside = (n < batch) & (p_0 < size_0) & (p_1 < size_1) & (p_2 >= 0) & (p_2 < size_2)
     if WIDE:
         n = n.to(i64)
     place = ((n * channels * size_0 + p_0) * size_1 + p_1) * size_2 + p_2
     if SIDE_BY_SIDE:
-        # Lines are of a multiple of eight rows. Not aligned, but threads go along the places.
-        place = tl.max_contiguous(place, 8)
+        # Lines are of a multiple of eight rows, so that threads go along the places.
+        place = tl.max_contiguous(place, 8 * MIXED)
+    if ALIGNED:
+        place, inside = tl.multiple_of(place, 8), tl.max_constancy(inside, 8)
     return place, inside
 
 
@@ -114,7 +118,26 @@ def next_tap(
     return over, tl.where(over, 0, j), phase, tl.where(over, first, place), tap
 
 
-@kernel(dtypes=DTYPES, do_not_specialize=(*AXES, "batch", "groups", "tiles_m", "eps"))
+@device
+def planes(channel: Any, size: Any, WIDE: bool, ALIGNED: bool) -> Any:
+    """Where the places of channels begin."""
+    begin = (channel.to(i64) if WIDE else channel) * size
+    return tl.multiple_of(begin, 8) if ALIGNED else begin
+
+
+@device
+def unmixed(acc: Any, MIXED: int, BLOCK_M: int, BLOCK_N: int) -> Any:
+    """Columns by rows as channels by places: classes of a row side by side."""
+    if MIXED == 1:
+        return acc
+    apart = tl.reshape(acc, (BLOCK_N // MIXED, MIXED, BLOCK_M))
+    return tl.reshape(tl.permute(apart, (0, 2, 1)), (BLOCK_N // MIXED, BLOCK_M * MIXED))
+
+
+NUMBERS = (*AXES, "batch", "groups", "before", "tiles_m", "eps")
+
+
+@kernel(dtypes=DTYPES, do_not_specialize=NUMBERS)
 def convolve_shifted(
     out_ptr: Ptr[D], x: TensorDescriptor[D, R2], w: TensorDescriptor[D, R2],
     bias_ptr: Ptr[D] | None, mean_ptr: Ptr[C] | None, var_ptr: Ptr[C] | None,
@@ -128,8 +151,9 @@ def convolve_shifted(
     hop_0: i32 | int, hop_1: i32 | int, hop_2: i32 | int,
     off_0: i32 | int, off_1: i32 | int, off_2: i32 | int,
     batch: i32 | int, groups: i32 | int, inner: i32 | int, outer: i32 | int,
-    tiles_m: i32 | int, TURNED: Const[bool], SILU: Const[bool], WIDE: Const[bool],
-    PHASED: Const[bool], SIDE_BY_SIDE: Const[bool], PRECISION: Const[Any],
+    before: i32 | int, tiles_m: i32 | int, TURNED: Const[bool], SILU: Const[bool],
+    WIDE: Const[bool], PHASED: Const[bool], SIDE_BY_SIDE: Const[bool], ALIGNED: Const[bool],
+    MIXED: Const[int], PRECISION: Const[Any],
     BLOCK_M: Const[int], BLOCK_N: Const[int], BLOCK_K: Const[int],
 ) -> None:  # fmt: skip
     pid = tl.program_id(Axis.X)
@@ -181,88 +205,16 @@ def convolve_shifted(
             go, j_0, count_0, f_0, at_0, tap, to_0, by_0, turn_0, carry_0, stride_0, tap_0, PHASED
         )  # fmt: skip
     place, inside = results_of(
-        start, tl.arange(0, BLOCK_M), width_0, width_1, width_2, every_0, every_1, every_2, rem_0,
-        rem_1, rem_2, size_0, size_1, size_2, batch, groups * outer, WIDE, SIDE_BY_SIDE,
+        start, tl.arange(0, BLOCK_M * MIXED), width_0, width_1, width_2, every_0, every_1, every_2,
+        rem_0, rem_1, rem_2, size_0, size_1, size_2, batch, groups * (outer // MIXED), before, WIDE,
+        SIDE_BY_SIDE, ALIGNED, MIXED,
     )  # fmt: skip
     # Places lie side by side in the result: they go last, so that threads store neighbours.
-    outs = column + tl.arange(0, BLOCK_N)
-    channel, ours = (group * outer + outs)[:, None], (outs < outer)[:, None]
+    acc = unmixed(tl.trans(acc), MIXED, BLOCK_M, BLOCK_N)
+    outs = column // MIXED + tl.arange(0, BLOCK_N // MIXED)
+    channel, ours = group * (outer // MIXED) + outs, (outs < outer // MIXED)[:, None]
     found = finished(
-        tl.trans(acc), channel, ours, bias_ptr, mean_ptr, var_ptr, gamma_ptr, beta_ptr, eps, SILU
+        acc, channel[:, None], ours, bias_ptr, mean_ptr, var_ptr, gamma_ptr, beta_ptr, eps, SILU
     )
-    at = (channel.to(i64) if WIDE else channel) * (size_0 * size_1 * size_2) + place[None, :]
+    at = planes(channel, size_0 * size_1 * size_2, WIDE, ALIGNED)[:, None] + place[None, :]
     tl.store(out_ptr + at, found.to(tl.elem(out_ptr)), mask=inside[None, :] & ours)
-
-
-LAID_PLAIN = (
-    *(f"{name}_{axis}" for name in ("width", "source", "stride", "off") for axis in range(3)),
-    *("batch", "x_stride_n", "x_stride_c", "x_stride_0", "x_stride_1"),
-)
-
-
-@kernel(dtypes=DTYPES, do_not_specialize=LAID_PLAIN)
-def lay_padded(
-    out_ptr: Ptr[D],
-    x_ptr: Ptr[D],
-    channels: i32 | int,
-    width_0: i32 | int,
-    width_1: i32 | int,
-    width_2: i32 | int,
-    source_0: i32 | int,
-    source_1: i32 | int,
-    source_2: i32 | int,
-    stride_0: i32 | int,
-    stride_1: i32 | int,
-    stride_2: i32 | int,
-    off_0: i32 | int,
-    off_1: i32 | int,
-    off_2: i32 | int,
-    batch: i32 | int,
-    x_stride_n: i64 | int,
-    x_stride_c: i64 | int,
-    x_stride_0: i64 | int,
-    x_stride_1: i64 | int,
-    x_stride_2: i64 | int,
-    PHASED: Const[bool],
-    WIDE: Const[bool],
-    SIDE_BY_SIDE: Const[bool],
-    CHANNELS_LAST: Const[bool],
-    ROWS: Const[int],
-    BLOCK_C: Const[int],
-) -> None:
-    """Source places with zeros around them, by channels; read in their order, stored by phases."""
-    tiles = tl.cdiv(channels, BLOCK_C)
-    pid = tl.program_id(Axis.X)
-    start = pid // tiles * ROWS
-    lanes = tl.arange(0, ROWS)
-    c = pid % tiles * BLOCK_C + tl.arange(0, BLOCK_C)
-    n, v_0, v_1, v_2 = counted(
-        start, lanes, width_0 * stride_0, width_1 * stride_1, width_2 * stride_2
-    )
-    s_0, s_1, s_2 = v_0 - off_0, v_1 - off_1, v_2 - off_2
-    there = (s_0 >= 0) & (s_0 < source_0) & (s_1 >= 0) & (s_1 < source_1)
-    there = there & (s_2 >= 0) & (s_2 < source_2) & (n < batch)
-    place = (
-        n * narrowed(x_stride_n, WIDE) + s_0 * narrowed(x_stride_0, WIDE)
-        + s_1 * narrowed(x_stride_1, WIDE) + s_2 * narrowed(x_stride_2, WIDE)
-    )  # fmt: skip
-    image = n
-    if PHASED:
-        u_0, u_1, u_2 = (
-            ratio(v_0, stride_0, True), ratio(v_1, stride_1, True), ratio(v_2, stride_2, True)
-        )  # fmt: skip
-        f_0, f_1, f_2 = v_0 - u_0 * stride_0, v_1 - u_1 * stride_1, v_2 - u_2 * stride_2
-        image = ((f_0 * stride_1 + f_1) * stride_2 + f_2) * batch + n
-        v_0, v_1, v_2 = u_0, u_1, u_2
-    row = ((image * width_0 + v_0) * width_1 + v_1) * width_2 + v_2
-    at = row.to(i64)[:, None] * channels + c[None, :]
-    stored = (n < batch)[:, None] & (c < channels)[None, :]
-    if CHANNELS_LAST:
-        x = tl.load(x_ptr + place[:, None] + c[None, :], there[:, None] & stored, 0.0)
-        tl.store(out_ptr + at, x, mask=stored)
-    else:
-        if SIDE_BY_SIDE:
-            place = tl.max_contiguous(place, 8)
-        far = (c * narrowed(x_stride_c, WIDE))[:, None]
-        x = tl.load(x_ptr + far + place[None, :], there[None, :] & (c < channels)[:, None], 0.0)
-        tl.store(out_ptr + at, tl.trans(x), mask=stored)
