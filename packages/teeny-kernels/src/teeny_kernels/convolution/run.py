@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from teeny_kernels.arrays import Operand, empty, operand, same_place
 from teeny_kernels.codes import E1202
-from teeny_kernels.convolution import shifted
+from teeny_kernels.convolution import planes, shifted
 from teeny_kernels.convolution.geometry import MOST, Geometry
 from teeny_kernels.convolution.kernels import (
     convolve,
@@ -40,6 +40,7 @@ KERNELS = (
     pack_weight,
     lay_channels_last,
     *shifted.KERNELS,
+    *planes.KERNELS,
 )
 ALGORITHMS = ("auto", "direct", "tiled", "gemm")
 
@@ -116,6 +117,7 @@ def convolved(
     if not result.operand.size:
         return result.finish()
     inner, outer = (how.outer, how.inner) if transposed else (how.inner, how.outer)
+    by_planes = algorithm == "auto" and planes.pays(how, x, transposed=transposed)
     if algorithm == "auto":
         algorithm = "direct" if few_channels(how) else "gemm"
     by_tiles = algorithm == "gemm" and shifted.pays(
@@ -138,6 +140,14 @@ def convolved(
             *(how, result.operand, source, packed, given),
             transposed=transposed,
             precision=precision(x, allow_tf32),
+            eps=eps,
+            silu=norm is not None,
+        )
+        return result.finish()
+    if by_planes:
+        planes.launch(
+            *(how, result.operand, source, packed, given),
+            transposed=transposed,
             eps=eps,
             silu=norm is not None,
         )
@@ -191,6 +201,15 @@ def weight_gradient(
     if not size:
         return result.finish()
     source, upstream = _five(how, x), _five(how, grad)
+    if planes.pays(how, x, transposed=False):
+        parts, share = planes.parts_of(how, x)
+        target = result.operand
+        if parts > 1:
+            target = empty(x, (parts, *weight.shape), exact(x))
+        planes.launch_weight(how, target, upstream, source, parts, share)
+        if parts > 1:
+            reduce_into(operation, SUM, result.operand, target, (0,))
+        return result.finish()
     direct = few_channels(how)
     columns = how.inner * how.taps
     tiles = weight_tiles(how.outer, columns, rows, x)
