@@ -35,8 +35,17 @@ DTYPES = (f32, f16, bf16, f64)
 ROUNDS = 4  # blocks that a program of a reduction walks over before there are more programs
 
 
-def _value(formula: Callable[..., Any], arrays: int, scalars: int) -> Callable[..., Any]:
-    """A device function: `formula` of the elements at an offset, and of the numbers."""
+def _value(
+    formula: Callable[..., Any],
+    arrays: int,
+    scalars: int,
+    narrow: Callable[..., Any] | None = None,
+) -> Callable[..., Any]:
+    """A device function: `formula` of the elements at an offset, and of the numbers.
+
+    `narrow` is the formula for two arrays of f16 or bf16.
+    """
+    short = formula if narrow is None else narrow
 
     @device
     def value(
@@ -49,10 +58,13 @@ def _value(formula: Callable[..., Any], arrays: int, scalars: int) -> Callable[.
         alpha: Any,
         beta: Any,
     ) -> Any:
-        x = widen(tl.load(x_ptr + at, mask=mask))
+        own = tl.load(x_ptr + at, mask=mask)
+        x = widen(own)
         y = widen(tl.load(y_ptr + at, mask=mask))
         if arrays == 2:
             if scalars == 0:
+                if own.dtype == f16 or own.dtype == bf16:
+                    return short(x, y)
                 return formula(x, y)
             return formula(x, y, number(alpha, x))
         z = weights_of(z_ptr, x, at, mask)
@@ -73,9 +85,10 @@ def forward_kernel(
     arrays: int,
     scalars: int,
     backward: Kernel[...] | None = None,
+    narrow: Callable[..., Any] | None = None,
 ) -> Kernel[...]:
     """The kernel `name` that stores `formula(*elements, *numbers)`, or its sums."""
-    value = _value(formula, arrays, scalars)
+    value = _value(formula, arrays, scalars, narrow)
 
     @kernel(name=name, dtypes=DTYPES, backward=backward)
     def loss_forward(
@@ -145,7 +158,8 @@ class PointwiseLoss:
     """A loss `name` of `arrays` arrays, the third and fourth of which may be left out (ones).
 
     `formula(*elements, *numbers)` is the loss of an element; `slopes` are its derivatives, by the
-    inputs that have one.
+    inputs that have one. `narrow` is the formula for two arrays of f16 or bf16, which need not know
+    more digits than these hold.
     """
 
     def __init__(
@@ -155,6 +169,7 @@ class PointwiseLoss:
         *slopes: Callable[..., Any],
         arrays: int = 2,
         scalars: int = 0,
+        narrow: Callable[..., Any] | None = None,
     ) -> None:
         self.name = name
         self.backward_kernels = tuple(
@@ -162,7 +177,7 @@ class PointwiseLoss:
             for at, slope in enumerate(slopes)
         )
         self.forward_kernel = forward_kernel(
-            f"{name}_forward", formula, arrays, scalars, self.backward_kernels[0]
+            f"{name}_forward", formula, arrays, scalars, self.backward_kernels[0], narrow
         )
 
     def __call__(

@@ -4,7 +4,8 @@
 
 with the statistics of a channel over N and the spatial axes (batch norm, Ioffe, Szegedy 2015), of
 a group of channels of one sample (group norm, Wu, He 2018) or of a channel of one sample (instance
-norm, Ulyanov et al. 2016). Kernels in channel_kernels.py; computed in f32 (f64 for f64).
+norm, Ulyanov et al. 2016). Kernels in channel_kernels.py and whole_kernels.py. Computed in f32 (f64
+for f64).
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ from teeny_kernels.norm.channel_kernels import (
     set_norm_backward,
     set_norm_forward,
 )
+from teeny_kernels.norm.whole_kernels import whole_norm_backward
 from teeny_kernels.spec import Case, Cost, KernelSpec, Tolerance
 from teeny_kernels.testing import fill
 
 A = TypeVar("A")
+KERNELS = (set_norm_forward, set_norm_backward, whole_norm_backward, channel_gradients)
 
 
 def batch_norm(
@@ -288,7 +291,7 @@ def _spec(name: str, function: Any, formula: str, source: str, **rest: Any) -> K
         name=name,
         family="norm",
         function=function,
-        kernels=rest.pop("kernels", (set_norm_forward, set_norm_backward, channel_gradients)),
+        kernels=rest.pop("kernels", KERNELS),
         differentiable=(0, 1, 2),
         gradients=("x", "weight", "bias"),
         formula=formula,
@@ -320,8 +323,7 @@ SPECS = (
         batch_norm,
         "(x - mean_c) / sqrt(var_c + eps) w_c + b_c",
         "Ioffe, Szegedy 2015",
-        kernels=(set_norm_forward, set_norm_backward, channel_gradients, known_norm,
-                 running_update),
+        kernels=(*KERNELS, known_norm, running_update),
         call=_batch,
         backward=_batch_gradients,
         torch=lambda t, x, w, b, mean, var, **options: t.nn.functional.batch_norm(

@@ -21,6 +21,7 @@ from teeny_triton import R2, Axis, Const, Float, Ptr, Tensor, bf16, f16, f32, f6
 
 D = TypeVar("D", bound=Float)
 C = TypeVar("C", bound=Float)
+E = TypeVar("E", bound=Float)
 
 DTYPES = (f32, f16, bf16, f64)
 # Their values are worth no other compilation.
@@ -72,8 +73,8 @@ def set_norm_backward(
     dx_ptr: Ptr[D],
     mean_ptr: Ptr[C],
     var_ptr: Ptr[C],
-    dw_ptr: Ptr[D] | None,
-    db_ptr: Ptr[D] | None,
+    dw_ptr: Ptr[E] | None,
+    db_ptr: Ptr[E] | None,
     grad_ptr: Ptr[D],
     x_ptr: Ptr[D],
     w_ptr: Ptr[D] | None,

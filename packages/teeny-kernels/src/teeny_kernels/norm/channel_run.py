@@ -15,6 +15,9 @@ from teeny_kernels.norm.channel_kernels import (
     set_norm_backward,
     set_norm_forward,
 )
+from teeny_kernels.norm.whole_kernels import whole_norm_backward
+from teeny_kernels.reduce.kernels import reduce_into
+from teeny_kernels.reduce.sums import SUM
 from teeny_kernels.rows import is_wide
 from teeny_kernels.spec import FLOATS
 
@@ -200,16 +203,20 @@ def backward(
     ready, up = contiguous(operation, source), contiguous(operation, upstream)
     w = channel_array(operation, source, "weight", weight, (source.dtype,))
     dw, db = (empty(source, (sets.channels,)) for _ in range(2))
+    apart = not sets.each or sets.segments == 1  # a set belongs to one channel
     if statistics is None:
-        sums = None if sets.each else (dw, db)
+        sums = sums_of(source, sets, dw, db) if apart and source.size else None
         dx, mean, var = _own_backward(operation, ready, up, w, sets, eps, sums)
+        if sums is not None and sums[0] is not dw:
+            for target, shares in zip((dw, db), sums, strict=True):
+                reduce_into(operation, SUM, target, shares, (0,))
     else:
         mean, var = (
             channel_array(operation, source, name, value, FLOATS)
             for name, value in zip(("running_mean", "running_var"), statistics, strict=True)
         )
         dx = known(operation, upstream, None, statistics[1], weight, None, eps, None)
-    if statistics is not None or sets.each or not source.size:
+    if statistics is not None or not apart or not source.size:
         tile = tile_of(sets.samples, sets.side, ITEMSIZES[source.dtype])
         launch: Any = channel_gradients.options(num_warps=tile.warps)[sets.channels]
         launch(
@@ -230,6 +237,17 @@ def backward(
     return dx, None if w is None else finish(dw), finish(db)
 
 
+def sums_of(x: Operand, sets: Sets, dw: Operand, db: Operand) -> tuple[Operand, Operand]:
+    """Where sums of sets by weight and bias go: the gradients, or a row of shares of each sample.
+
+    Rows are added afterwards, in their order, so that results do not depend on it.
+    """
+    if not sets.each or sets.samples == 1:
+        return dw, db
+    rows = (sets.samples, sets.channels)
+    return empty(x, rows, exact_dtype(x)), empty(x, rows, exact_dtype(x))
+
+
 def _own_backward(
     operation: str,
     x: Operand,
@@ -239,12 +257,17 @@ def _own_backward(
     eps: float,
     sums: tuple[Operand, Operand] | None,
 ) -> tuple[Any, Operand, Operand]:
-    """The gradient by x, mean and variance; with `sums`, those by weight and bias there."""
+    """The gradient by x, mean and variance; with `sums`, those of sets by weight and bias there."""
     result = Output(operation, x, x.shape)
     mean, var = (empty(x, (sets.sets,), exact_dtype(x)) for _ in range(2))
     if x.size:
-        tile = tile_of(sets.segments, sets.side, ITEMSIZES[x.dtype])
-        launch: Any = set_norm_backward.options(num_warps=tile.warps)[sets.sets]
+        tile = tile_of(
+            *(sets.segments, sets.side, ITEMSIZES[x.dtype]), whole=True, least=WHOLE_ELEMENTS
+        )
+        launch: Any = whole_norm_backward.options(num_warps=tile.warps)[sets.sets]
+        if sets.segments > tile.height or sets.side > tile.width:
+            tile = tile_of(sets.segments, sets.side, ITEMSIZES[x.dtype])
+            launch = set_norm_backward.options(num_warps=tile.warps)[sets.sets]
         launch(
             result.operand.array,
             mean.array,
@@ -254,7 +277,7 @@ def _own_backward(
             x.array,
             _array(w),
             *(sets.side // tile.unit, *_laid(sets), eps),
-            EACH=int(sets.each),
+            EACH=int(sums is None),
             **tile.constants,
         )
     return result.finish(), mean, var

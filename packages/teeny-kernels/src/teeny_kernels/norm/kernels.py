@@ -14,11 +14,11 @@ arrays are contiguous; the output may be the input.
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import teeny_triton as tl
 from teeny_kernels.numerics import number, widen
-from teeny_macros import kernel
+from teeny_macros import device, kernel
 from teeny_triton import Axis, Const, Float, Ptr, bf16, f16, f32, f64, i32, i64
 
 D = TypeVar("D", bound=Float)
@@ -26,6 +26,12 @@ C = TypeVar("C", bound=Float)
 
 DTYPES = (f32, f16, bf16, f64)
 PLAIN = ("n_units",)  # its value is worth no other compilation
+
+
+@device
+def both(a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any]:
+    """Two sums at once."""
+    return a + c, b + d
 
 
 @kernel(dtypes=DTYPES, do_not_specialize=PLAIN)
@@ -60,20 +66,31 @@ def row_norm_backward(
         at = row.to(i64) * n_cols
         x = widen(tl.load(x_ptr + at + cols, mask=mask, other=0.0))
         grad = widen(tl.load(grad_ptr + at + cols, mask=mask, other=0.0))
+        if STAGES == 0:
+            if sum_grad_ptr is not None:
+                more = tl.load(sum_grad_ptr + at + cols, mask=mask, other=0.0)
+            if w_ptr is not None:
+                w = widen(tl.load(w_ptr + cols, mask=mask, other=0.0))
         if CENTER:
             mean = tl.sum(x, axis=0) / number(n_cols, x)
             x = tl.where(mask, x - mean, 0.0)
-        rstd = 1.0 / tl.sqrt_rn(tl.sum(x * x, axis=0) / number(n_cols, x) + number(eps, x))
+        count = number(n_cols, x)
+        squares, along = tl.reduce((x * x, grad * w * x), 0, both)
+        rstd = 1.0 / tl.sqrt_rn(squares / count + number(eps, x))
+        along = along * rstd / count
+        if w_ptr is not None and STAGES == 0:
+            # Read again, which the compiler must not see: registers are short.
+            w = widen(tl.load(w_ptr + cols, mask=mask, other=0.0, eviction_policy="evict_last"))
         normal = x * rstd
         scaled = grad * w
-        count = number(n_cols, x)
-        along = tl.sum(scaled * normal, axis=0) / count
         if CENTER:
             dx = (scaled - tl.sum(scaled, axis=0) / count - normal * along) * rstd
         else:
             dx = (scaled - normal * along) * rstd
         if sum_grad_ptr is not None:
-            dx += widen(tl.load(sum_grad_ptr + at + cols, mask=mask, other=0.0))
+            if STAGES > 0:
+                more = tl.load(sum_grad_ptr + at + cols, mask=mask, other=0.0)
+            dx += widen(more)
         tl.store(dx_ptr + at + cols, dx.to(tl.elem(dx_ptr)), mask=mask)
         dw += grad * normal
         db += grad

@@ -134,3 +134,75 @@ def pad_forward_kernel(
         there = there & (i_2 >= 0) & (i_2 < size_2)
     x = tl.load(x_ptr + at, mask=there, other=tl.cast(value, tl.elem(x_ptr)))
     tl.store(out_ptr + start + lanes, x, mask=mask)
+
+
+@device
+def line_sum(
+    grad_ptr: Any, at_line: Any, cols: Any, inside: Any, size: Any, before: Any, out_size: Any,
+    MODE: int, TAPS: int,
+) -> Any:  # fmt: skip
+    """What the elements of a line of the gradient add to `cols` of the input."""
+    total = widen(tl.zeros(cols.shape, tl.elem(grad_ptr)))
+    for k in tl.static_range(TAPS):
+        o = target(k, cols, size, before, out_size, MODE)
+        total += widen(tl.load(grad_ptr + at_line + o, mask=inside & (o >= 0), other=0.0))
+    return total
+
+
+@kernel(dtypes=FLOATS)
+def pad_lines_backward(
+    dx_ptr: Ptr[D],
+    grad_ptr: Ptr[D],
+    lines: i32 | int,
+    size_0: i32 | int,
+    size_1: i32 | int,
+    size_2: i32 | int,
+    out_size_0: i32 | int,
+    out_size_1: i32 | int,
+    out_size_2: i32 | int,
+    before_0: i32 | int,
+    before_1: i32 | int,
+    before_2: i32 | int,
+    taps_0: i32 | int,
+    taps_1: i32 | int,
+    MODE: Const[int],
+    TAPS: Const[int],
+    LINES: Const[int],
+    BLOCK_SIZE: Const[int],
+) -> None:
+    """LINES lines of the last axis a program: which lines of the gradient it meets are scalars."""
+    blocks = tl.cdiv(size_2, BLOCK_SIZE)
+    pid = tl.program_id(Axis.X)
+    cols = pid % blocks * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    begin = pid // blocks * LINES
+    sums: Any = ()
+    # What most elements are is loaded for all lines before anything is added to a few of them.
+    for n in tl.static_range(LINES):
+        line = begin + n
+        inside = (cols < size_2) & (line < lines)
+        i_1, layer = line % size_1, line // size_1
+        o_0 = target(0, layer % size_0, size_0, before_0, out_size_0, MODE)
+        o_1 = target(0, i_1, size_1, before_1, out_size_1, MODE)
+        row = (layer // size_0).to(i64) * out_size_0 + o_0
+        at_line = (row * out_size_1 + o_1) * out_size_2
+        there = inside & (o_0 >= 0) & (o_1 >= 0)
+        sums = (
+            *sums,
+            line_sum(grad_ptr, at_line, cols, there, size_2, before_2, out_size_2, MODE, TAPS),
+        )
+    for n in tl.static_range(LINES):
+        line = begin + n
+        inside = (cols < size_2) & (line < lines)
+        i_1, layer = line % size_1, line // size_1
+        total = sums[n]
+        for k_0 in range(taps_0):
+            o_0 = target(k_0, layer % size_0, size_0, before_0, out_size_0, MODE)
+            for k_1 in range(taps_1):
+                o_1 = target(k_1, i_1, size_1, before_1, out_size_1, MODE)
+                if (k_0 + k_1 > 0) & (o_0 >= 0) & (o_1 >= 0):
+                    row = (layer // size_0).to(i64) * out_size_0 + o_0
+                    at_line = (row * out_size_1 + o_1) * out_size_2
+                    total += line_sum(
+                        grad_ptr, at_line, cols, inside, size_2, before_2, out_size_2, MODE, TAPS
+                    )
+        tl.store(dx_ptr + line.to(i64) * size_2 + cols, total.to(tl.elem(dx_ptr)), mask=inside)

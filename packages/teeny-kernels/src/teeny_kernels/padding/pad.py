@@ -24,6 +24,7 @@ from teeny_kernels.padding.kernels import (
     REPLICATE,
     pad_backward_kernel,
     pad_forward_kernel,
+    pad_lines_backward,
 )
 from teeny_kernels.padding.reference import spec_of
 from teeny_kernels.spec import FLOATS
@@ -39,6 +40,10 @@ MODES = {
 }
 MOST = 3
 BLOCK_SIZE = 1024
+SHORTEST, LONGEST = 32, 1024  # lines, and the part of one, that a program takes whole
+LINES = 4
+MOST_TAPS = 9
+MOST_LINES = 2**31 - 1024
 
 
 class Padding(NamedTuple):
@@ -200,15 +205,25 @@ def _backward(operation: str, grad: Any, pad: Sequence[int], mode: int) -> Any:
     how = _padding(operation, sides, pairs, mode)
     result = Output(operation, given, (*kept, *sides))
     count = result.operand.size
-    launch: Any = pad_backward_kernel[-(-count // BLOCK_SIZE)]
+    taps = [_taps(mode, *pair) for pair in zip(how.before, how.after, strict=True)]
+    pointers = (result.operand.array, contiguous(operation, given).array)
+    numbers = (*how.sides, *how.out_sides, *how.before)
+    launch: Any
+    lines = count // max(1, how.sides[-1])
+    if how.sides[-1] >= SHORTEST and taps[-1] <= MOST_TAPS and lines < MOST_LINES:
+        width = min(LONGEST, 1 << (how.sides[-1] - 1).bit_length())
+        launch = pad_lines_backward.options(num_warps=max(1, width // 128))
+        launch[-(-lines // LINES) * -(-how.sides[-1] // width)](
+            *(*pointers, lines, *numbers, *taps[:-1]),
+            MODE=mode,
+            TAPS=taps[-1],
+            LINES=LINES,
+            BLOCK_SIZE=width,
+        )
+        return result.finish()
+    launch = pad_backward_kernel[-(-count // BLOCK_SIZE)]
     launch(
-        result.operand.array,
-        contiguous(operation, given).array,
-        count,
-        *how.sides,
-        *how.out_sides,
-        *how.before,
-        *(_taps(mode, *pair) for pair in zip(how.before, how.after, strict=True)),
+        *(*pointers, count, *numbers, *taps),
         MODE=mode,
         WIDE=_wide(prod(how.sides)),
         BLOCK_SIZE=BLOCK_SIZE,
@@ -225,7 +240,9 @@ def _taps(mode: int, before: int, after: int) -> int:
 
 
 SPECS = tuple(
-    spec_of(name, mode, forward, backward, (pad_forward_kernel, pad_backward_kernel))
+    spec_of(
+        name, mode, forward, backward, (pad_forward_kernel, pad_backward_kernel, pad_lines_backward)
+    )
     for name, mode, forward, backward in (
         ("constant_pad", "constant", constant_pad, constant_pad_backward),
         ("reflection_pad", "reflect", reflection_pad, reflection_pad_backward),
