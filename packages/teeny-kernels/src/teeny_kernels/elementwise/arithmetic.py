@@ -15,6 +15,7 @@ import teeny_triton as tl
 from teeny_kernels.elementwise.binary_spec import binary_spec
 from teeny_kernels.elementwise.narrow import short_pow
 from teeny_kernels.elementwise.operands import Binary
+from teeny_kernels.elementwise.power_formula import full_power
 from teeny_kernels.numerics import R
 from teeny_macros import device
 from teeny_triton import Tensor, f32
@@ -22,7 +23,6 @@ from teeny_triton import Tensor, f32
 A = TypeVar("A")
 
 LEAST_NORMAL = 1.1754943508222875e-38  # 2^-126
-SCALE_BITS = 24.0
 SCALE = 16777216.0  # 2^24
 LOG_SCALE = 16.635532333438686
 
@@ -158,11 +158,9 @@ def div_backward(grad: A, x: A, y: A | float) -> tuple[A, A | None]:
 
 @device
 def power(x: Tensor[f32, R], y: Tensor[f32, R]) -> Tensor[f32, R]:
-    """x^y; a GPU's own function takes a subnormal x for another number."""
+    """x^y; a GPU's own function takes a subnormal x of f32 for another number, and is long."""
     if x.dtype == f32:
-        small = (tl.abs(x) < LEAST_NORMAL) & (x != 0.0)
-        found = tl.math.pow(tl.where(small, x * SCALE, x), y)
-        return tl.where(small, found * tl.exp2(y * -SCALE_BITS), found)
+        return full_power(x, y)
     return tl.math.pow(x, y)
 
 
