@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import teeny_triton as tl
 from teeny_kernels.norm.channel_kernels import tile_of, total_of
-from teeny_kernels.numerics import number, widen
+from teeny_kernels.numerics import narrow, number, widen
 from teeny_macros import kernel
 from teeny_triton import Axis, Const, Float, Ptr, bf16, f16, f32, f64, i32, i64
 
@@ -33,18 +33,19 @@ def whole_norm_backward(
     grad_ptr: Ptr[D],
     x_ptr: Ptr[D],
     w_ptr: Ptr[D] | None,
-    n_units: i32 | int,
+    n_units: i64 | int,
     segments: i32 | int,
     set_step: i64 | int,
     segment_step: i64 | int,
     groups: i64 | int,
     eps: f64 | float,
     UNIT: Const[int],
+    WIDE: Const[bool],
     EACH: Const[int],
     HEIGHT: Const[int],
     WIDTH: Const[int],
 ) -> None:
-    side = n_units * UNIT
+    side = narrow(n_units, WIDE) * UNIT
     own = tl.program_id(Axis.X).to(i64)
     base = own * set_step * side
     first = own % groups * set_step

@@ -10,6 +10,7 @@ rules of aliasing: kernels.py. Source: torch.nn.functional.max_pool2d.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
@@ -19,6 +20,7 @@ from teeny_kernels.codes import E1202
 from teeny_kernels.layout import Output, contiguous, require_dtype
 from teeny_kernels.pooling.geometry import BLOCK_SIZE, Windows, windows
 from teeny_kernels.pooling.kernels import max_pool_backward_kernel, max_pool_forward_kernel
+from teeny_kernels.pooling.line_kernels import max_pool_lines_backward
 from teeny_kernels.pooling.reference import MAX_CASES, cost, scattered, spread, torch_function
 from teeny_kernels.spec import FLOATS, Case, KernelSpec, Tolerance
 
@@ -26,6 +28,12 @@ if TYPE_CHECKING:
     from teeny_kernels.pooling.geometry import Sides
 
 A = TypeVar("A")
+
+SHORTEST, LONGEST = 32, 512  # lines, and the part of one, that a program takes whole
+LINES = 4
+EACH = 128  # elements of a line for each warp
+MOST_TAPS = 16  # of the last two axes
+MOST_LINES = 2**31 - 1024
 
 
 @overload
@@ -111,16 +119,25 @@ def max_pool_backward(
         what = f"`grad` {upstream.shape}, indices {places.shape}, the result is {how.shape}"
         raise E1202.error(operation=operation, what=what).help("give arrays of the result's shape")
     result = Output(operation, given, given.shape)
-    launch: Any = max_pool_backward_kernel[-(-given.size // BLOCK_SIZE)]
-    launch(
-        result.operand.array,
-        contiguous(operation, upstream).array,
-        contiguous(operation, places).array,
-        given.size,
-        *(*how.sides, *how.out_sides, *how.extent, *how.stride, *how.padding),
-        WIDE=how.wide,
-        BLOCK_SIZE=BLOCK_SIZE,
-    )
+    arrays = (result.operand, contiguous(operation, upstream), contiguous(operation, places))
+    pointers = [own.array for own in arrays]
+    numbers = (*how.sides, *how.out_sides, *how.extent, *how.stride, *how.padding)
+    side, lines = how.sides[-1], given.size // max(1, how.sides[-1])
+    _, *taps = (-(-own // step) for own, step in zip(how.extent, how.stride, strict=True))
+    launch: Any
+    if side >= SHORTEST and prod(taps) <= MOST_TAPS and lines < MOST_LINES and not how.wide:
+        width = min(LONGEST, 1 << (side - 1).bit_length())
+        launch = max_pool_lines_backward.options(num_warps=max(1, width // EACH))
+        launch[-(-lines // LINES) * -(-side // width)](
+            *(*pointers, lines, *numbers),
+            TAPS_1=taps[0],
+            TAPS_2=taps[1],
+            LINES=LINES,
+            BLOCK_SIZE=width,
+        )
+        return result.finish()
+    launch = max_pool_backward_kernel[-(-given.size // BLOCK_SIZE)]
+    launch(*(*pointers, given.size, *numbers), WIDE=how.wide, BLOCK_SIZE=BLOCK_SIZE)
     return result.finish()
 
 
@@ -185,7 +202,7 @@ SPEC = KernelSpec(
     family="pooling",
     function=max_pool,
     backward=_gradients,
-    kernels=(max_pool_forward_kernel, max_pool_backward_kernel),
+    kernels=(max_pool_forward_kernel, max_pool_backward_kernel, max_pool_lines_backward),
     formula="max of a window",
     source="torch.nn.functional.max_pool1d, max_pool2d, max_pool3d",
     reference=max_pool_reference,
