@@ -9,6 +9,7 @@ import pytest
 
 import teeny_kernels as tk
 from teeny_kernels.codes import KernelError
+from teeny_kernels.padding import pad as pads
 
 
 def test_the_gradient_of_a_reflection_counts_every_mirror_image() -> None:
@@ -63,3 +64,27 @@ def test_a_pad_goes_into_a_strided_output() -> None:
     x = np.arange(9, dtype=np.float32).reshape(3, 3)
     assert tk.circular_pad(x, [1, 1], out=out) is out
     assert out.tolist() == np.pad(x, ((0, 0), (1, 1)), mode="wrap").tolist()
+
+
+@pytest.mark.parametrize("mode", ["constant", "reflect", "replicate", "circular"])
+@pytest.mark.parametrize(
+    ("shape", "pad"),
+    [((2, 3, 5, 21), [3, 2, 1, 4]), ((3, 19), [2, 0]), ((2, 4, 3, 18), [0, 1, 2, 0, 1, 2])],
+)
+def test_lines_add_up_what_blocks_do(
+    monkeypatch: pytest.MonkeyPatch, mode: str, shape: tuple[int, ...], pad: list[int]
+) -> None:
+    grad = np.random.default_rng(0).standard_normal(tk.pad(np.zeros(shape), pad, mode).shape)
+    monkeypatch.setattr(pads, "SHORTEST", 1 << 30)
+    wanted = tk.pad_backward(grad, pad, mode)
+    monkeypatch.setattr(pads, "SHORTEST", 1)
+    monkeypatch.setattr(pads, "LONGEST", 16)
+    np.testing.assert_array_equal(tk.pad_backward(grad, pad, mode), wanted)
+
+
+def test_lines_of_negative_pads_add_up_what_blocks_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    grad = np.random.default_rng(1).standard_normal((2, 6, 37))
+    monkeypatch.setattr(pads, "SHORTEST", 1 << 30)
+    wanted = tk.pad_backward(grad, [-2, 3, 1, -1], "constant")
+    monkeypatch.setattr(pads, "SHORTEST", 1)
+    np.testing.assert_array_equal(tk.pad_backward(grad, [-2, 3, 1, -1], "constant"), wanted)

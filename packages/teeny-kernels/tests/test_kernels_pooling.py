@@ -9,6 +9,7 @@ import pytest
 
 import teeny_kernels as tk
 from teeny_kernels.codes import KernelError
+from teeny_kernels.pooling import maximum
 
 
 def test_a_window_over_the_end_is_divided_by_what_it_holds() -> None:
@@ -133,3 +134,29 @@ def test_the_gradient_of_a_norm_of_nothing_is_zero() -> None:
     x = np.array([[[0.0, 0.0, 3.0, 4.0]]])
     grad = np.ones((1, 1, 2))
     np.testing.assert_allclose(tk.lp_pool1d_backward(grad, x, 2, 2), [[[0, 0, 0.6, 0.8]]])
+
+
+@pytest.mark.parametrize(
+    ("shape", "options"),
+    [
+        ((2, 3, 9, 40), {"kernel_size": 3, "stride": 2, "padding": 1}),
+        ((2, 3, 9, 19), {"kernel_size": (2, 2)}),
+        ((2, 5, 7, 35), {"kernel_size": (3, 2, 3), "stride": (2, 1, 2), "padding": (1, 0, 1)}),
+        ((3, 70), {"kernel_size": 5, "stride": 2, "dilation": 3}),
+        ((3, 70), {"kernel_size": 4, "stride": 1, "ceil_mode": True}),
+    ],
+)
+def test_lines_give_the_gradient_that_blocks_do(
+    monkeypatch: pytest.MonkeyPatch, shape: tuple[int, ...], options: dict[str, Any]
+) -> None:
+    rng = np.random.default_rng(0)
+    if isinstance(options["kernel_size"], int):
+        options = {**options, "kernel_size": (options["kernel_size"],) * max(1, len(shape) - 2)}
+    x = np.round(rng.standard_normal(shape), 1)  # with ties
+    grad = rng.standard_normal(tk.max_pool(x, **options).shape)
+    monkeypatch.setattr(maximum, "SHORTEST", 1 << 30)
+    wanted = tk.max_pool_backward(grad, x, **options)
+    monkeypatch.setattr(maximum, "SHORTEST", 1)
+    monkeypatch.setattr(maximum, "LONGEST", 16)
+    np.testing.assert_array_equal(tk.max_pool_backward(grad, x, **options), wanted)
+    assert np.count_nonzero(wanted)

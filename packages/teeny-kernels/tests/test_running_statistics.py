@@ -9,6 +9,7 @@ import pytest
 
 import teeny_kernels
 from teeny_kernels.codes import KernelError
+from teeny_kernels.norm import channel_run
 
 
 @pytest.mark.torch
@@ -83,3 +84,24 @@ def test_arguments_that_do_not_fit_are_refused(
 ) -> None:
     with pytest.raises(KernelError, match=code):
         getattr(teeny_kernels, name)(*arguments, **options)
+
+
+@pytest.mark.parametrize("samples", [1, 3])
+@pytest.mark.parametrize("side", [7, 130])
+def test_large_sets_give_the_gradients_that_small_ones_do(
+    monkeypatch: pytest.MonkeyPatch, samples: int, side: int
+) -> None:
+    """A set that is one tile is read once; the sums by weight and bias come from the sets."""
+    rng = np.random.default_rng(0)
+    x, grad = rng.standard_normal((2, samples, 5, side, 9))
+    weight = rng.standard_normal(5)
+    for call in (
+        lambda: teeny_kernels.instance_norm_backward(grad, x, weight),
+        lambda: teeny_kernels.group_norm_backward(grad, x, 5, weight),
+        lambda: teeny_kernels.batch_norm_backward(grad, x, weight),
+    ):
+        monkeypatch.setattr(channel_run, "WHOLE_ELEMENTS", 1 << 14)
+        found = call()
+        monkeypatch.setattr(channel_run, "WHOLE_ELEMENTS", 0)
+        for ours, own in zip(found, call(), strict=True):
+            np.testing.assert_allclose(ours, own, rtol=1e-11, atol=1e-12)
