@@ -95,13 +95,16 @@ def test_large_sets_give_the_gradients_that_small_ones_do(
     rng = np.random.default_rng(0)
     x, grad = rng.standard_normal((2, samples, 5, side, 9))
     weight = rng.standard_normal(5)
-    for call in (
-        lambda: teeny_kernels.instance_norm_backward(grad, x, weight),
-        lambda: teeny_kernels.group_norm_backward(grad, x, 5, weight),
-        lambda: teeny_kernels.batch_norm_backward(grad, x, weight),
-    ):
-        monkeypatch.setattr(channel_run, "WHOLE_ELEMENTS", 1 << 14)
-        found = call()
-        monkeypatch.setattr(channel_run, "WHOLE_ELEMENTS", 0)
-        for ours, own in zip(found, call(), strict=True):
-            np.testing.assert_allclose(ours, own, rtol=1e-11, atol=1e-12)
+
+    def gradients() -> list[Any]:
+        return [
+            *teeny_kernels.instance_norm_backward(grad, x, weight),
+            *teeny_kernels.group_norm_backward(grad, x, 5, weight),
+            *teeny_kernels.batch_norm_backward(grad, x, None, None, weight, training=True),
+        ]
+
+    monkeypatch.setattr(channel_run, "WHOLE_ELEMENTS", 1 << 14)
+    found = gradients()
+    monkeypatch.setattr(channel_run, "WHOLE_ELEMENTS", 0)
+    for ours, own in zip(found, gradients(), strict=True):
+        np.testing.assert_allclose(ours, own, rtol=1e-11, atol=1e-12)
