@@ -137,12 +137,11 @@ def pad_forward_kernel(
 
 
 @device
-def line_sum(
-    grad_ptr: Any, at_line: Any, cols: Any, inside: Any, size: Any, before: Any, out_size: Any,
-    MODE: int, TAPS: int,
+def with_line(
+    total: Any, grad_ptr: Any, at_line: Any, cols: Any, inside: Any, size: Any, before: Any,
+    out_size: Any, MODE: int, TAPS: int,
 ) -> Any:  # fmt: skip
-    """What the elements of a line of the gradient add to `cols` of the input."""
-    total = widen(tl.zeros(cols.shape, tl.elem(grad_ptr)))
+    """`total` and what the elements of a line of the gradient add to `cols` of the input."""
     for k in tl.static_range(TAPS):
         o = target(k, cols, size, before, out_size, MODE)
         total += widen(tl.load(grad_ptr + at_line + o, mask=inside & (o >= 0), other=0.0))
@@ -176,6 +175,7 @@ def pad_lines_backward(
     cols = pid % blocks * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     begin = pid // blocks * LINES
     sums: Any = ()
+    zeros = widen(tl.zeros((BLOCK_SIZE,), tl.elem(grad_ptr)))
     # What most elements are is loaded for all lines before anything is added to a few of them.
     for n in tl.static_range(LINES):
         line = begin + n
@@ -186,10 +186,10 @@ def pad_lines_backward(
         row = (layer // size_0).to(i64) * out_size_0 + o_0
         at_line = (row * out_size_1 + o_1) * out_size_2
         there = inside & (o_0 >= 0) & (o_1 >= 0)
-        sums = (
-            *sums,
-            line_sum(grad_ptr, at_line, cols, there, size_2, before_2, out_size_2, MODE, TAPS),
+        total = with_line(
+            zeros, grad_ptr, at_line, cols, there, size_2, before_2, out_size_2, MODE, TAPS
         )
+        sums = (*sums, total)
     for n in tl.static_range(LINES):
         line = begin + n
         inside = (cols < size_2) & (line < lines)
@@ -202,7 +202,8 @@ def pad_lines_backward(
                 if (k_0 + k_1 > 0) & (o_0 >= 0) & (o_1 >= 0):
                     row = (layer // size_0).to(i64) * out_size_0 + o_0
                     at_line = (row * out_size_1 + o_1) * out_size_2
-                    total += line_sum(
-                        grad_ptr, at_line, cols, inside, size_2, before_2, out_size_2, MODE, TAPS
-                    )
+                    total = with_line(
+                        total, grad_ptr, at_line, cols, inside, size_2, before_2, out_size_2, MODE,
+                        TAPS,
+                    )  # fmt: skip
         tl.store(dx_ptr + line.to(i64) * size_2 + cols, total.to(tl.elem(dx_ptr)), mask=inside)
