@@ -116,7 +116,7 @@ def convolved(
     result = Output(operation, x, shape, out=out)
     if not result.operand.size:
         return result.finish()
-    inner, outer = (how.outer, how.inner) if transposed else (how.inner, how.outer)
+    inner = how.outer if transposed else how.inner
     by_planes = algorithm == "auto" and planes.pays(how, x, transposed=transposed)
     if algorithm == "auto":
         algorithm = "direct" if few_channels(how) else "gemm"
@@ -125,50 +125,58 @@ def convolved(
     )
     packed = _seen(weight) if by_tiles and transposed else _packed(weight)
     source = _five(how, laid(how, x, inner) if algorithm == "gemm" and not by_tiles else x)
-    sides, sources = (how.sides, how.out_sides) if transposed else (how.out_sides, how.sides)
-    hop = how.hop if transposed else (1,) * MOST
     follow = (bias,) if norm is None else (bias, norm.mean, norm.var, norm.weight, norm.bias)
     given = [None if own is None else own.array for own in follow] + [None] * (5 - len(follow))
-    count = result.operand.size
+    arrays_of = (how, result.operand, source, packed, given)
+    after: dict[str, Any] = {"eps": 0.0 if norm is None else norm.eps, "silu": norm is not None}
+    if by_tiles:
+        exactness = precision(x, allow_tf32)
+        shifted.launch(*arrays_of, transposed=transposed, precision=exactness, **after)
+    elif by_planes:
+        planes.launch(*arrays_of, transposed=transposed, **after)
+    else:
+        _gather(*arrays_of, algorithm, precision(x, allow_tf32), transposed=transposed, **after)
+    return result.finish()
+
+
+def _gather(
+    how: Geometry,
+    out: Operand,
+    source: Operand,
+    weight: Operand,
+    follow: Sequence[Any],
+    algorithm: str,
+    exactness: str,
+    *,
+    transposed: bool,
+    eps: float,
+    silu: bool,
+) -> None:
+    """Fill `out` by a kernel that gathers each element; `source` is seen with three axes."""
+    inner, outer = (how.outer, how.inner) if transposed else (how.inner, how.outer)
+    sides, sources = (how.sides, how.out_sides) if transposed else (how.out_sides, how.sides)
+    hop = how.hop if transposed else (1,) * MOST
     numbers = [*sides, *sources, *how.window, *how.stride, *how.padding, *how.dilation]
     counts = (*source.strides, how.batch, how.groups, inner, outer)
-    flags = {"SILU": norm is not None, "WIDE": _wide(how, source, count)}
-    pointers = (result.operand.array, source.array, packed.array, *given)
-    eps = 0.0 if norm is None else norm.eps
-    if by_tiles:
-        shifted.launch(
-            *(how, result.operand, source, packed, given),
-            transposed=transposed,
-            precision=precision(x, allow_tf32),
-            eps=eps,
-            silu=norm is not None,
-        )
-        return result.finish()
-    if by_planes:
-        planes.launch(
-            *(how, result.operand, source, packed, given),
-            transposed=transposed,
-            eps=eps,
-            silu=norm is not None,
-        )
-        return result.finish()
+    flags = {"SILU": silu, "WIDE": _wide(how, source, out.size)}
+    pointers = (out.array, source.array, weight.array, *follow)
     launch: Any
     if algorithm == "tiled":
         tiles_p = -(-how.batch * prod(sides) // TILED.m)
         launch = convolve_tiled[how.groups * tiles_p * -(-outer // TILED.n)]
         blocks = {"BLOCK_P": TILED.m, "BLOCK_O": TILED.n}
         launch(*pointers, eps, *numbers, *counts, tiles_p, **flags, **blocks)
-        return result.finish()
+        return
     numbers, flags["TURNED"] = [*numbers, *hop], transposed
     if algorithm == "direct":
-        launch = convolve_direct[-(-count // DIRECT_BLOCK)]
+        launch = convolve_direct[-(-out.size // DIRECT_BLOCK)]
         flags["QUICK"] = not flags["WIDE"] and _quick(sides, how.batch * how.groups * outer)
         launch(*pointers, eps, *numbers, *counts, **flags, BLOCK_SIZE=DIRECT_BLOCK)
-        return result.finish()
+        return
     classes = prod(how.stride) if transposed else 1
     every = how.stride if transposed else (1,) * MOST
     rows = how.batch * prod(-(-side // own) for side, own in zip(sides, every, strict=True))
-    tiles = tiles_of(rows, outer, inner, x)
+    tiles = tiles_of(rows, outer, inner, out)
     tiles_m = -(-rows // tiles.m)
     launch = convolve.options(num_warps=tiles.warps, num_stages=tiles.stages)
     launch[classes * how.groups * tiles_m * -(-outer // tiles.n)](
@@ -177,12 +185,11 @@ def convolved(
         TAPWISE=inner >= tiles.k,
         ALIGNED=inner % tiles.k == 0 and channels_last(source),
         SIDE_BY_SIDE=-(-sides[-1] // every[-1]) % 8 == 0 and every[-1] == 1,
-        PRECISION=precision(x, allow_tf32),
+        PRECISION=exactness,
         BLOCK_M=tiles.m,
         BLOCK_N=tiles.n,
         BLOCK_K=tiles.k,
     )
-    return result.finish()
 
 
 def weight_gradient(
