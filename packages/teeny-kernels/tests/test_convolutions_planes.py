@@ -110,9 +110,11 @@ def test_large_planes_and_small_windows_take_this_way(
     assert planes.pays(how, x, transposed=False) is pays
 
 
-@pytest.mark.parametrize(("side", "rows"), [(56, 8), (112, 8), (28, 7), (7, 7), (9, 3), (13, 7)])
+@pytest.mark.parametrize(
+    ("side", "rows"), [(56, 14), (28, 14), (7, 7), (9, 9), (13, 13), (17, 9), (1, 1)]
+)
 def test_rows_of_a_program_leave_few_idle(side: int, rows: int) -> None:
-    assert planes.rows_of(side, 8) == rows
+    assert planes.rows_of(side, 14) == rows
 
 
 @pytest.mark.gpu

@@ -14,6 +14,7 @@ import teeny_triton as tl
 from teeny_kernels.numerics import number, widen
 from teeny_macros import device
 from teeny_triton import R1, R2, Tensor, bf16, f32, i1, i32, i64, u32
+from teeny_triton.target_info import cuda_capability_geq
 
 LOG2E = 1.4426950408889634
 # ln 2 in two parts: the first has the bits of f32, so that products with it lose little there.
@@ -94,13 +95,13 @@ def held(x: Tensor[bf16, R2], ds: Tensor[i32, R1]) -> Any:
 
 
 @device
-def product(x: Tensor[bf16, R2], y: Tensor[bf16, R2], acc: Tensor[f32, R2]) -> Tensor[f32, R2]:
+def product(x: Any, y: Any, acc: Tensor[f32, R2]) -> Tensor[f32, R2]:
     """The matrix x y + acc, in the dtype of `acc`; f32 is not rounded to tf32.
 
     A GPU with tf32 takes three products of the two halves of its factors, with errors as those of
     a sum in f32, and in a fraction of the time.
     """
-    if x.dtype == f32 and tl.target_info.cuda_capability_geq(8, 0):
+    if x.dtype == f32 and cuda_capability_geq(8, 0):
         return tl.dot(x, y, acc, input_precision="tf32x3", out_dtype=acc.dtype)
     return tl.dot(x, y, acc, input_precision="ieee", out_dtype=acc.dtype)
 

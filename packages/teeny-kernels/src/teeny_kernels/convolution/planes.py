@@ -57,7 +57,7 @@ def launch(
 ) -> None:
     """Fill `out`; `source` is seen with three axes, `weight` as (out, three axes, in)."""
     sides, sources = (how.sides, how.out_sides) if transposed else (how.out_sides, how.sides)
-    blocks = blocks_of(sides, how.stride[1] if transposed else 1, out.dtype)
+    blocks = blocks_of(sides, how.stride[1] if transposed else 1, how.taps, out.dtype)
     planes = how.batch * how.groups * how.outer
     strips = planes * -(-sides[1] // blocks.rows)
     n, c, _, *steps = source.strides
@@ -104,18 +104,23 @@ def launch_weight(
     )
 
 
-def blocks_of(sides: Sequence[int], every: int, dtype: str) -> Blocks:
+def blocks_of(sides: Sequence[int], every: int, taps: int, dtype: str) -> Blocks:
     """Rows for planes of `sides`, a multiple of `every`; columns of a power of two."""
     columns = min(128, 1 << max(2, (sides[2] - 1).bit_length()))
-    rows = -(-rows_of(sides[1], 4 if dtype == "f64" else 8) // every) * every
+    rows = -(-rows_of(sides[1], most_rows(taps, dtype)) // every) * every
     return Blocks(rows, max(1, 128 // columns), columns, 4)
 
 
 def weight_blocks(how: Geometry, x: Operand) -> Blocks:
     """As `blocks_of`, for the sums of a weight."""
     columns = min(128, 1 << max(2, (how.out_sides[2] - 1).bit_length()))
-    rows = rows_of(how.out_sides[1], 4 if x.dtype == "f64" or how.taps > 9 else 8)
+    rows = rows_of(how.out_sides[1], most_rows(how.taps, x.dtype))
     return Blocks(rows, max(1, 128 // columns), columns, 4)
+
+
+def most_rows(taps: int, dtype: str) -> int:
+    """How many rows fit into registers with what they meet."""
+    return 4 if dtype == "f64" or taps > 9 else 14
 
 
 def rows_of(side: int, most: int) -> int:

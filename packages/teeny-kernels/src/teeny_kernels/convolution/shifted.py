@@ -145,7 +145,7 @@ def launch(
     inner, outer = (how.outer, how.inner * mix) if transposed else (how.inner, how.outer)
     laid = laid_out(how, transposed=transposed)
     rows = laid.rows(how.batch)
-    shape = shape_of(rows, outer, inner, ITEMSIZES[out.dtype])
+    shape = shape_of(outer, inner, ITEMSIZES[out.dtype], mix)
     matrix = _laid(how, laid, source, transposed=transposed)
     tiles_m = -(-rows // shape.m)
     in_line = not transposed or how.stride[-1] == 1
@@ -178,11 +178,13 @@ def launch(
     )
 
 
-def shape_of(rows: int, columns: int, depth: int, itemsize: int) -> Shape:
+def shape_of(columns: int, depth: int, itemsize: int, mix: int) -> Shape:
     """The tile: as wide as the channels of the result allow, with rows for every processor."""
     k = 64 // (itemsize // 2) if depth % 64 == 0 else 32
     if columns <= 64:
         return Shape(128, 64 if columns > 32 else 32, k, 4, 4)
+    if columns % 256 == 0 and mix > 1 and itemsize == 2:
+        return Shape(128, 256, k, 8, 3)
     return Shape(128, 128, k, 8, 4)
 
 

@@ -58,7 +58,7 @@ def row_norm_backward(
     zeros = widen(tl.zeros((BLOCK_SIZE,), tl.elem(x_ptr)))
     dw = zeros
     db = zeros
-    if w_ptr is not None:
+    if w_ptr is not None and STAGES > 1:
         w = widen(tl.load(w_ptr + cols, mask=mask, other=0.0))
     else:
         w = zeros + 1.0
@@ -66,7 +66,8 @@ def row_norm_backward(
         at = row.to(i64) * n_cols
         x = widen(tl.load(x_ptr + at + cols, mask=mask, other=0.0))
         grad = widen(tl.load(grad_ptr + at + cols, mask=mask, other=0.0))
-        if STAGES == 0:
+        if STAGES == 1:
+            # Long rows: all that comes from memory is asked for at once.
             if sum_grad_ptr is not None:
                 more = tl.load(sum_grad_ptr + at + cols, mask=mask, other=0.0)
             if w_ptr is not None:
@@ -78,7 +79,7 @@ def row_norm_backward(
         squares, along = tl.reduce((x * x, grad * w * x), 0, both)
         rstd = 1.0 / tl.sqrt_rn(squares / count + number(eps, x))
         along = along * rstd / count
-        if w_ptr is not None and STAGES == 0:
+        if w_ptr is not None and STAGES == 1:
             # Read again, which the compiler must not see: registers are short.
             w = widen(tl.load(w_ptr + cols, mask=mask, other=0.0, eviction_policy="evict_last"))
         normal = x * rstd
@@ -88,7 +89,7 @@ def row_norm_backward(
         else:
             dx = (scaled - normal * along) * rstd
         if sum_grad_ptr is not None:
-            if STAGES > 0:
+            if STAGES > 1:
                 more = tl.load(sum_grad_ptr + at + cols, mask=mask, other=0.0)
             dx += widen(more)
         tl.store(dx_ptr + at + cols, dx.to(tl.elem(dx_ptr)), mask=mask)
