@@ -60,13 +60,11 @@ def key_of(arrays: Sequence[Any], *rest: Any) -> Any:
         found += (array.shape, array.stride(), array.dtype, array.device)
     for part in rest:
         kind = type(part)
-        if isinstance(part, tuple):
-            kinds = [*map(type, part)]
+        if kind not in _PLAIN:
+            kinds = [*map(type, part)] if isinstance(part, tuple) else [kind]
             if not _PLAIN.issuperset(kinds):
                 return None
             found += kinds
-        elif kind not in _PLAIN:
-            return None
         found += (kind, part)
     return tuple(found)
 

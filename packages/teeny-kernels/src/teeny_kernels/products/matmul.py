@@ -5,18 +5,18 @@ The gradients are products themselves, of transposed views; nothing is copied fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
 
-from teeny_kernels.arrays import Operand, operand
-from teeny_kernels.calls import Plans, aligned, bare, key_of, result_of
+from teeny_kernels.arrays import operand
+from teeny_kernels.calls import Plans, aligned, key_of
 from teeny_kernels.codes import E1202
 from teeny_kernels.elementwise.arithmetic import mul
 from teeny_kernels.layout import Output, contiguous, expanded
-from teeny_kernels.products.run import KERNELS, Epilogue, Run, product
+from teeny_kernels.products.run import KERNELS, Epilogue, plan_of, product
 from teeny_kernels.products.shapes import (
     SUM_OF_PRODUCTS,
     check,
@@ -45,7 +45,7 @@ def matmul(x: A, y: A, *, allow_tf32: bool = False, out: A | None = None) -> A:
     key = key_of((x, y, out), allow_tf32)
     key = key and (*key, *aligned(x, y, out))
     plan = _plans.find(key)
-    found: A | None = None if plan is None else plan(x, y, out)
+    found: A | None = None if plan is None else plan(x, y, out, None, None, None, None)
     if found is not None:
         return found
     left, right = operand("x", x), operand("y", y)
@@ -56,26 +56,14 @@ def matmul(x: A, y: A, *, allow_tf32: bool = False, out: A | None = None) -> A:
     run = product(result.operand, a, b, relaxed=allow_tf32)
     # What is strided is copied each time.
     target: Any = out
-    if key is not None and run is not None and (out is None or target.is_contiguous()):
-        _plans.keep(key, _plan(run, result.operand))
+    laid = a.array is left.array and b.array is right.array
+    if key and run and laid and (out is None or target.is_contiguous()):
+        _plans.keep(key, plan_of(run, result.operand))
     made: A = result.finish()
     return made
 
 
 _plans = Plans()
-
-
-def _plan(run: Run, target: Operand) -> Callable[[Any, Any, Any], Any]:
-    like, shape, is_aligned = target._replace(array=None), target.shape, aligned(target.array)
-
-    def plan(x: Any, y: Any, out: Any) -> Any:
-        out = result_of(x, out, shape)
-        if aligned(out) != is_aligned:
-            return None
-        run(like._replace(array=out), bare(x), bare(y), (None, None, None, None))
-        return out
-
-    return plan
 
 
 def matmul_backward(grad: A, x: A, y: A, *, allow_tf32: bool = False) -> tuple[A, A]:

@@ -14,6 +14,7 @@ from teeny_kernels.arrays import (
     processors_of,
     row_major,
 )
+from teeny_kernels.calls import aligned, bare, result_of
 from teeny_kernels.layout import broadcast_shape
 from teeny_kernels.products.choose import Config, Problem, choose
 from teeny_kernels.products.kernels import matmul_kernel, matmul_on_cpu
@@ -153,6 +154,24 @@ def product(
         _runs[key] = run
         return run
     return None
+
+
+def plan_of(run: Run, target: Operand) -> Callable[..., Any]:
+    """A plan: from both factors, `out` or None, and the arrays of the epilogue; see calls.py.
+
+    It gives the result, or None where that begins elsewhere than `target` did.
+    """
+    like, shape, begins = target._replace(array=None), target.shape, aligned(target.array)
+
+    def plan(x: Any, y: Any, out: Any, *extras: Any) -> Any:
+        out = result_of(x, out, shape)
+        if aligned(out) != begins:
+            return None
+        arrays = tuple(None if own is None else bare(own) for own in extras)
+        run(like._replace(array=out), bare(x), bare(y), arrays)
+        return out
+
+    return plan
 
 
 def _key(
