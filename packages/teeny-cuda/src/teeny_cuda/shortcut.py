@@ -164,7 +164,7 @@ def _entry(call: Any, program: Program) -> Record | None:
     kind = _put_stream(device, record, call.stream, sources)
     if kind is None:
         return None
-    shares = bool(scratch and addresses[parts.STREAM_NUMBER] and addresses[parts.IS_CAPTURING])
+    shares = scratch and _tells_streams(device, addresses)
     if shares:
         record.name(parts.TELL, Pieces(record, device.context.scratch))
     elif scratch:  # or the GPU would be asked for it anew after each wait for its work
@@ -200,6 +200,12 @@ def _has_pool(device: Device, addresses: dict[int, int]) -> bool:
     if not addresses[parts.ALLOCATE] or not addresses[parts.FREE]:
         return False
     return bool(device.properties["memory_pools_supported"])
+
+
+def _tells_streams(device: Device, addresses: dict[int, int]) -> bool:
+    """Whether driver and cuda-python tell streams apart, and which are captured."""
+    known = addresses[parts.STREAM_NUMBER] and addresses[parts.IS_CAPTURING]
+    return bool(known) and hasattr(device.context.driver.api, "cuStreamGetId")
 
 
 def _argument(
