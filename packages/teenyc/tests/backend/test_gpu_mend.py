@@ -92,3 +92,60 @@ def test_no_descriptor_of_a_product_is_a_sum_of_64_bits(backend: Backend) -> Non
     ptx = backend.ptx(backend.job("matmul", "sm_90"))
     assert "wgmma.mma_async" in ptx
     assert not re.search(r"add\.s64 \t%rd\d+, %rd\d+, -?\d{15,};", ptx)
+
+
+SUMS_KEPT_TWICE = """\
+\twgmma.fence.sync.aligned;
+\t// begin inline asm
+\twgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3 {%r1,%r2}, %rd1, %rd2, %p1, 1, 1;
+\t// end inline asm
+\tadd.f32 \t%r5, %r5, %r1;
+\tadd.f32 \t%r6, %r6, %r2;
+\t// begin inline asm
+\twgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3 {%r3,%r4}, %rd1, %rd2, %p1, 1, 1;
+\t// end inline asm
+\tadd.f32 \t%r7, %r7, %r3;
+\tadd.f32 \t%r8, %r8, %r4;
+\twgmma.commit_group.sync.aligned;
+"""
+
+
+COMMIT, WAIT = "\twgmma.commit_group.sync.aligned;\n", "\twgmma.wait_group.sync.aligned 0;\n"
+FENCE = "\twgmma.fence.sync.aligned;\n"
+
+
+def test_sums_are_waited_for_once_before_they_are_added() -> None:
+    """Ptxas waited after every product of a sum that was added without a wait."""
+    mended = mend_ptx(SUMS_KEPT_TWICE)
+    for first in ("\tadd.f32 \t%r5,", "\tadd.f32 \t%r7,"):
+        assert COMMIT + WAIT + first in mended
+    assert mended.count(FENCE + "\t// begin inline asm\n\twgmma.mma_async") == 2
+    # What was inserted is all that differs, but for the group at the end, which held nothing more.
+    left = mended.replace(COMMIT + WAIT, "").replace(FENCE, "") + COMMIT
+    assert left == SUMS_KEPT_TWICE.replace(FENCE, "")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("%r5, %r5, %r1", "%r5, %r5, %r9"),
+        ("\tadd.f32 \t%r5", WAIT + "\tadd.f32 \t%r5"),
+        ("\tadd.f32 \t%r5", "$L__BB0_3:\n\tadd.f32 \t%r5"),
+    ],
+)
+def test_other_sums_are_not_waited_for(before: str, after: str) -> None:
+    one = SUMS_KEPT_TWICE.split("\tadd.f32 \t%r6", maxsplit=1)[0]
+    assert mend_ptx(one) != one
+    changed = one.replace(before, after)
+    assert changed != one
+    assert mend_ptx(changed) == changed
+
+
+def test_no_sum_of_8_bit_floats_is_added_before_it_is_there(backend: Backend) -> None:
+    text = backend.module("matmul").replace("f16", "f8E4M3FN")
+    precise = text.replace("%bv, %acc :", "%bv, %acc {maxNumImpreciseAcc = 32 : i32} :")
+    assert precise != text
+    ptx = backend.ptx(backend.job("matmul", "sm_90", mlir=precise))
+    assert "wgmma.mma_async" in ptx
+    assert mend_ptx(ptx) == ptx
+    assert re.search(r"wait_group\.sync\.aligned 0;\n\tadd\.f32", ptx)

@@ -40,9 +40,25 @@ _WORD = 1 << 32
 _HIGHEST_ADDRESS = (1 << 14) - 1
 
 
+# Where sums of a product are kept twice, libtriton adds what tensor cores are still working at:
+# ptxas waits for it by itself, but then after every single instruction.
+_PRODUCT = re.compile(r"\twgmma\.mma_async\S* \{([^}]*)\}")
+_ADDED = re.compile(r"\tadd\.f32 \t%r\d+, (%r\d+), (%r\d+);")
+_COMMIT = "\twgmma.commit_group.sync.aligned;"
+_WAITED = f"{_COMMIT}\n\twgmma.wait_group.sync.aligned 0;"
+_FENCE = "\twgmma.fence.sync.aligned;"
+_IN_FLIGHT_ENDS = (_COMMIT, "\twgmma.wait_group", "$L__BB")
+
+
 def mend_ptx(text: str) -> str:
-    """The PTX `text` without additions that ptxas gets wrong."""
-    if "wgmma" not in text or not _DESCRIPTOR.search(text):
+    """The PTX `text` without additions that ptxas gets wrong or is slow with."""
+    if "wgmma" not in text:
+        return text
+    return _with_awaited_sums(_with_descriptors_in_words(text))
+
+
+def _with_descriptors_in_words(text: str) -> str:
+    if not _DESCRIPTOR.search(text):
         return text
     addresses = set(_ADDRESS.findall(text))
     words = {wide: word for wide, word in _WIDENED.findall(text) if word in addresses}
@@ -58,3 +74,30 @@ def mend_ptx(text: str) -> str:
         )
 
     return _DESCRIPTOR.sub(added_in_words, text)
+
+
+def _with_awaited_sums(text: str) -> str:
+    """Waits before the first addition of what is being summed, a fence before it is summed anew."""
+    lines: list[str] = []
+    in_flight: set[str] = set()
+    is_awaited = needs_fence = False
+    for line in text.split("\n"):
+        if product := _PRODUCT.match(line):
+            in_flight.update(product[1].split(","))
+            if needs_fence:
+                is_framed = lines[-1].strip() == "// begin inline asm"
+                lines.insert(len(lines) - is_framed, _FENCE)
+            is_awaited = needs_fence = False
+        elif line.startswith(_IN_FLIGHT_ENDS):
+            in_flight.clear()
+            if is_awaited and line.startswith(_COMMIT):
+                continue  # a group of nothing
+        elif in_flight and (added := _ADDED.match(line)) and in_flight.intersection(added.groups()):
+            lines.append(_WAITED)
+            in_flight.clear()
+            is_awaited = needs_fence = True
+        if line.startswith("$L__BB"):
+            is_awaited = needs_fence = False
+        needs_fence = needs_fence and not line.startswith(_FENCE)
+        lines.append(line)
+    return "\n".join(lines)
