@@ -64,6 +64,26 @@ def test_every_kernel_gives_the_product(name: str, shape: tuple[int, ...]) -> No
     assert testing.same_bits(found, both)
 
 
+@pytest.mark.parametrize("split", [1, 2, 4])
+@pytest.mark.parametrize("shape", [(100, 72, 136), (3, 40, 48, 56)])
+def test_numbers_of_tf32_may_lie_in_any_order(split: int, shape: tuple[int, ...]) -> None:
+    *batch, m, k, n = shape
+    # Numbers that tf32 holds, so that nothing is rounded away.
+    x, y = (normal(*batch, *own, dtype=BF16).astype(np.float32) for own in ((m, k), (k, n)))
+    residual = normal(*batch, m, n)
+    end = Epilogue(
+        residual=operand("residual", residual), bias=operand("bias", residual[..., 0, :])
+    )
+    if batch:
+        end = end._replace(bias=None)
+    wanted = x.astype(np.float64) @ y + residual + (0 if batch else residual[0])
+    config = CONFIGS["descriptors"]._replace(split=split)
+    for a in (x, turned(x)):
+        for b in (y, turned(y)):
+            found = multiplied(a, b, end, config=config, relaxed=True)
+            assert np.abs(found - wanted).max() < 1e-4
+
+
 @pytest.mark.parametrize("name", CONFIGS)
 @pytest.mark.parametrize("activation", [None, "relu", "gelu", "gelu_tanh", "silu"])
 def test_every_kernel_has_the_epilogue(name: str, activation: str | None) -> None:
@@ -316,6 +336,34 @@ GPU_CONFIGS = [
     Config("persistent", 128, 128, 64, 8, 4, programs=7),
     Config("persistent shares", 128, 128, 64, 4, 4, programs=100),
 ]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("m", [4096, 1000])
+def test_tf32_on_a_gpu_reads_operands_as_they_lie(m: int) -> None:
+    import torch
+
+    x, y = (torch.randn(*own, device="cuda") for own in ((m, 1032), (1032, 2056)))
+    wanted = x.double() @ y.double()
+    for a in (x, x.mT.contiguous().mT):
+        for b in (y, y.mT.contiguous().mT):
+            error = (tk.matmul(a, b, allow_tf32=True).double() - wanted).abs()
+            assert error.max() < 2**-10 * 6 * 1032**0.5
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("shape", [(1024, 4096, 2048), (4096, 1024, 4096), (300, 272, 512)])
+def test_sums_of_8_bit_floats_are_whole_on_a_gpu(shape: tuple[int, ...]) -> None:
+    import torch
+
+    m, k, n = shape
+    x, y = (torch.randn(*own, device="cuda").to(torch.float8_e4m3fn) for own in ((m, k), (n, k)))
+    wanted = x.double() @ y.double().T
+    terms = x.double().abs() @ y.double().abs().T
+    found = tk.scaled_matmul(x, y.T, dtype="f32")
+    assert ((found.double() - wanted).abs() <= 2**-12 * terms).all()
+    for _ in range(3):
+        assert torch.equal(found, tk.scaled_matmul(x, y.T, dtype="f32"))
 
 
 @pytest.mark.gpu

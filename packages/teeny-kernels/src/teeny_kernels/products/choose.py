@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 from math import log2
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _NEAR = log2(1.5)
 _OTHER_LAYOUT = 0.01  # how much farther a row of another layout is
@@ -29,7 +29,8 @@ class Config(NamedTuple):
     `kind` is `tiles` (one program for each tile), `shares` (all steps in equal shares, for few
     tiles; `programs` of them), `persistent` (tiles moved by descriptors) or `persistent shares`.
     `m`, `n` and `k` are the sides of a tile, `group` the rows of tiles in a group, `split` the
-    parts that a persistent program stores a tile in (1, 2 or 4).
+    parts that a persistent program stores a tile in (1, 2 or 4), `registers` the most that a thread
+    may have, 0 for any number.
     """
 
     kind: str
@@ -41,6 +42,13 @@ class Config(NamedTuple):
     group: int = 8
     split: int = 1
     programs: int = 0
+    registers: int = 0
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How its kernel is compiled and launched."""
+        found = {"num_warps": self.warps, "num_stages": self.stages}
+        return {**found, "maxnreg": self.registers} if self.registers else found
 
 
 class Problem(NamedTuple):
@@ -93,17 +101,23 @@ def by_rule(problem: Problem) -> Config:
     twice = own.x.startswith("f8") and not own.relaxed
     wasted = -(-own.n // 256) * 256 > 1.25 * own.n
     if _tiles(own, 128, 256) * 4 >= own.processors * 3 and not twice and not wasted:
+        if own.described and own.x == "f32" and not own.x_turned and not own.y_turned:
+            return Config("persistent", 256, 128, deep, 8, 3, split=2)  # see `held` in views.py
         if own.described:
             return Config("persistent", 128, 256, deep, 8, 4, split=2)
         return Config("tiles", 128, 256 if own.x != "f32" else 128, deep, 8, 3)
     if not own.described:
         return _filled(own, Config("tiles", 128, 128, deep, 8, 3))
-    if _tiles(own, 128, 128) * 4 >= own.processors * 3 and not twice:
+    if _tiles(own, 128, 128) * 4 >= own.processors * (6 if twice else 3):
         # Two programs on a multiprocessor hide each other's ends.
         return Config("persistent", 128, 128, deep, 4, 3, split=2, programs=2 * own.processors)
     if _tiles(own, 64, 128) * 2 >= own.processors:
+        if deep == 64 and _tiles(own, 64, 128) <= own.processors:
+            return Config("persistent", 64, 128, 128, 4, 4)
         programs = 2 * own.processors if twice else 0
         return Config("persistent", 64, 128, deep, 4, 3 if twice else 6, programs=programs)
+    if deep == 64 and own.k >= 8192:
+        return _filled(own, Config("tiles", 128, 128, 128, 8, 3))
     if own.m * own.n >= 512 * 512 and own.n >= 256 and not twice:
         return _filled(own, Config("tiles", 128, 256, deep, 8, 4))
     return _filled(own, Config("tiles", 128, 128, deep, 4, 4))
@@ -127,7 +141,8 @@ def _fitting(own: Problem, found: Config) -> Config:
         stored *= 2 if own.residual else 1
         if loads + stored <= most:
             return found
-        if stores and (found.split == 1 or (found.split == 2 and own.residual and found.n >= 256)):
+        parts = 4 if own.residual and found.m * found.n >= 128 * 256 else 2
+        if stores and found.split < parts:
             found = found._replace(split=2 * found.split)
         elif found.stages > 2:
             found = found._replace(stages=found.stages - 1)

@@ -24,6 +24,7 @@ from teeny_kernels.products.views import (
     along_k,
     batched,
     describer,
+    held,
     lies_along,
     takes_descriptors,
 )
@@ -66,7 +67,9 @@ _RELAXED = ("f32", "f8e4m3", "f8e5m2")
 # Products of 8-bit floats that are summed in fewer bits before the sum is added in f32.
 _IMPRECISE = 128
 # Elements of a tile that one program joins.
-_JOINED = 1024
+JOINED = 256
+# Parts of which it has the loads on their way at the same time.
+AT_ONCE = 8
 
 
 class _Launch(NamedTuple):
@@ -134,8 +137,7 @@ def product(
         return None
     relaxed = relaxed and x.dtype in _RELAXED
     if config is None:
-        a, b = along_k(arch_of(out.device), a, b, relaxed=relaxed)
-        config = choose(_problem(out, a, b, epilogue, relaxed=relaxed))
+        a, b, config = _laid(out, a, b, epilogue, relaxed=relaxed)
     precision = "tf32" if relaxed and x.dtype == "f32" else "ieee"
     is_precise = x.dtype in ("f8e4m3", "f8e5m2") and not relaxed
     imprecise = min(_IMPRECISE, config.k) if is_precise else None
@@ -198,8 +200,20 @@ def chosen(
 ) -> Config:
     """The configuration that `product` chooses for the same arguments."""
     relaxed = relaxed and x.dtype in _RELAXED
-    a, b = along_k(arch_of(out.device), *_matrices(x, y), relaxed=relaxed)
-    return choose(_problem(out, a, b, epilogue, relaxed=relaxed))
+    return _laid(out, *_matrices(x, y), epilogue, relaxed=relaxed)[2]
+
+
+def _laid(
+    out: Operand, x: Operand, y: Operand, epilogue: Epilogue, *, relaxed: bool
+) -> tuple[Operand, Operand, Config]:
+    """The operands as tensor cores take them, copied where they have to be, and what is chosen."""
+    arch = arch_of(out.device)
+    if relaxed and x.dtype == y.dtype == "f32" and arch == "sm_90":
+        config = choose(_problem(out, x, y, epilogue, relaxed=relaxed))
+        if config.kind == "persistent":
+            return *along_k(arch, x, y, relaxed=relaxed, but_one=True), config
+    x, y = along_k(arch, x, y, relaxed=relaxed)
+    return x, y, choose(_problem(out, x, y, epilogue, relaxed=relaxed))
 
 
 def _matrices(x: Operand, y: Operand) -> tuple[Operand, Operand]:
@@ -222,7 +236,7 @@ def _tiles(own: _Launch) -> Run:
     count, m, k, n = *own.x.shape, own.y.shape[-1]
     grid = count * -(-m // config.m) * -(-n // config.n)
     own_kernel = matmul_on_cpu if own.out.device == "cpu" else matmul_kernel
-    tuned: Any = own_kernel.options(num_warps=config.warps, num_stages=config.stages)
+    tuned: Any = own_kernel.options(**config.options)
     sizes = (m, n, k, *own.x.strides, *own.y.strides, *own.numbers)
     constants: dict[str, Any] = {
         "PRECISION": own.precision,
@@ -253,28 +267,39 @@ def _shares(own: _Launch) -> Run:
     each: dict[str, Any] = {
         "PRECISION": own.precision, "IMPRECISE": own.imprecise, "BLOCK_K": config.k, **shape,
     }  # fmt: skip
-    options: dict[str, Any] = {"num_warps": config.warps, "num_stages": config.stages}
     numbers = own.numbers
     tuned: Any
     if config.kind == "persistent shares":
         layout, x_tiles, y_tiles = _tiles_of(own)
-        tuned = matmul_shares_described.options(**options)
+        tuned = matmul_shares_described.options(**config.options)
         sizes: tuple[Any, ...] = (m, n, k, tiles, share, *numbers)
         each.update(layout)
     else:
         x_tiles = y_tiles = _itself
-        tuned = matmul_shares.options(**options)
+        tuned = matmul_shares.options(**config.options)
         sizes = (m, n, k, tiles, share, *own.x.strides, *own.y.strides, *numbers)
         each["EVEN_K"] = k % config.k == 0
     is_cut = any(at * steps // share != (at * steps + steps - 1) // share for at in range(tiles))
-    rows = max(1, min(config.m, _JOINED // config.n))
+    rows = max(1, min(config.m, JOINED // config.n))
     join: Any = matmul_join[tiles * (config.m // rows)]
 
     def run(out: Operand, x: Any, y: Any, extras: tuple[Any, ...]) -> None:
         parts = empty(out, (2 * programs * config.m * config.n,), kind).array
         tuned[programs](out.array, parts, x_tiles(x), y_tiles(y), *extras, *sizes, **each)
         if is_cut:
-            join(out.array, parts, *extras, m, n, steps, share, *numbers, **shape, ROWS=rows)
+            join(
+                out.array,
+                parts,
+                *extras,
+                m,
+                n,
+                steps,
+                share,
+                *numbers,
+                **shape,
+                ROWS=rows,
+                AT_ONCE=AT_ONCE,
+            )
 
     return run
 
@@ -298,14 +323,19 @@ def _persistent(own: _Launch) -> Run:
     tiles = count * -(-m // config.m) * -(-n // config.n)
     whole = own.out._replace(shape=(count, m, n), strides=row_major((count, m, n)))
     layout, x_tiles, y_tiles = _tiles_of(own)
-    out_tiles = describer(whole, config.m, config.n // config.split)
+    is_read_along_k = own.precision == "tf32" and arch_of(own.out.device) in ("", "sm_90")
+    kept = held(own.x, own.y) if is_read_along_k else None
+    sides = (config.m, config.n // config.split)
+    if kept == "y":
+        sides = (config.m // config.split, config.n)
+    out_tiles = describer(whole, *sides)
     programs = min(tiles, config.programs or processors_of(own.out.device))
-    tuned: Any = matmul_persistent.options(num_warps=config.warps, num_stages=config.stages)
+    tuned: Any = matmul_persistent.options(**config.options)
     sizes = (m, n, k, tiles, *own.numbers)
     constants: dict[str, Any] = {
         "PRECISION": own.precision, "IMPRECISE": own.imprecise, "BLOCK_M": config.m,
         "BLOCK_N": config.n, "BLOCK_K": config.k, "GROUP_M": config.group,
-        "SPLIT": config.split, **own.constants, **layout,
+        "SPLIT": config.split, "ONCE": programs == tiles, "HELD": kept, **own.constants, **layout,
     }  # fmt: skip
 
     def run(out: Operand, x: Any, y: Any, extras: tuple[Any, ...]) -> None:

@@ -194,6 +194,7 @@ def matmul_join(
     BLOCK_N: Const[int],
     GROUP_M: Const[int],
     ROWS: Const[int],
+    AT_ONCE: Const[int],
 ) -> None:
     tiles_m = tl.cdiv(M, BLOCK_M)
     tiles_n = tl.cdiv(N, BLOCK_N)
@@ -209,9 +210,12 @@ def matmul_join(
     cols = tile_n * BLOCK_N + tl.arange(0, BLOCK_N)
     in_part = slice_rows[:, None] * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
     acc: Any = tl.zeros((ROWS, BLOCK_N), tl.elem(parts_ptr))
-    for worker in tl.range(first, last + 1, num_stages=4):
-        part = 2 * worker + (tile != worker * share // steps).to(i32)
-        acc += tl.load(parts_ptr + part.to(i64) * BLOCK_M * BLOCK_N + in_part)
+    for some in range(first, last + 1, AT_ONCE):
+        for own in tl.static_range(AT_ONCE):
+            worker = some + own
+            part = 2 * worker + (tile != worker * share // steps).to(i32)
+            from_part = parts_ptr + part.to(i64) * BLOCK_M * BLOCK_N + in_part
+            acc += tl.load(from_part, mask=worker <= last, other=0)
     whole = finished(
         acc, rows, cols, batch, M, N, row_scale_ptr, column_scale_ptr, bias_ptr, residual_ptr,
         stride_s, stride_t, alpha, beta, SCALED, ACTIVATION, GRADIENT,

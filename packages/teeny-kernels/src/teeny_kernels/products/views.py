@@ -51,18 +51,33 @@ def turned(x: Operand) -> Operand:
     return permuted(x, order)
 
 
-def along_k(arch: str, x: Operand, y: Operand, *, relaxed: bool) -> tuple[Operand, Operand]:
+def along_k(
+    arch: str, x: Operand, y: Operand, *, relaxed: bool, but_one: bool = False
+) -> tuple[Operand, Operand]:
     """The operands, copied to lie along k where the tensor cores of sm_90 take nothing else.
 
     They turn tiles of 16-bit numbers themselves; turning others costs more than copying large ones.
+    With `but_one` one of both may lie as it does.
     """
     few = min(x.shape[1], y.shape[2]) < _WORTH_TURNING
     exact = x.dtype == "f64" or (x.dtype == "f32" and not relaxed)
     if few or exact or ITEMSIZES[x.dtype] == 2 or x.dtype != y.dtype or arch != "sm_90":
         return x, y
-    a = x if lies_along(x) == 1 else _copied(x)
-    b = y if lies_along(y) == 0 else turned(_copied(turned(y)))
+    a = x if lies_along(x) == 1 or but_one else _copied(x)
+    may_stay = lies_along(y) == 0 or (but_one and lies_along(x) == 1)
+    b = y if may_stay else turned(_copied(turned(y)))
     return a, b
+
+
+def held(x: Operand, y: Operand) -> str | None:
+    """The operand of a product of 32-bit numbers that has to be multiplied from registers.
+
+    Tensor cores of sm_90 read such operands along k alone in shared memory, but the first one also
+    from registers, where any order can be read to. With y there it is the product of transposes.
+    """
+    if lies_along(x) == 0:
+        return "x"
+    return "y" if lies_along(y) == 1 else None
 
 
 def described(x: Operand, rows: int, columns: int, *, turned: bool = False) -> Any:
