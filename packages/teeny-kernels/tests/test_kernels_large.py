@@ -186,6 +186,12 @@ LARGE: dict[str, tuple[Stretched, ...]] = {
         of((1, 3, LINE), axis=2, background=-6e4),
         of((1, 1, UNITS), axis=2, background=-6e4),
     ),
+    "adaptive_avg_pool1d": (of((37, 3, 17), o={"output_size": 5}),),
+    "adaptive_avg_pool2d": (of((5, 3, 9, 8), o={"output_size": (4, 3)}),),
+    "adaptive_avg_pool3d": (of((5, 3, 4, 5, 6), o={"output_size": (2, 3, 4)}),),
+    "adaptive_max_pool1d": (of((37, 3, 17), o={"output_size": 5}),),
+    "adaptive_max_pool2d": (of((5, 3, 9, 8), o={"output_size": (4, 3)}),),
+    "adaptive_max_pool3d": (of((5, 3, 4, 5, 6), o={"output_size": (2, 3, 4)}),),
     "linear": (of((37, 64), (48, 64), (48,)),),
     "linear_activation": (
         of((37, 32), (64, 32), (64,), (37, 64), o={"activation": "gelu_tanh"}),

@@ -160,3 +160,56 @@ def test_lines_give_the_gradient_that_blocks_do(
     monkeypatch.setattr(maximum, "LONGEST", 16)
     np.testing.assert_array_equal(tk.max_pool_backward(grad, x, **options), wanted)
     assert np.count_nonzero(wanted)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_places_of_adaptive_maxima_are_pytorchs(count: int) -> None:
+    import torch
+
+    sides, outs = (9, 8, 7)[:count], (4, 3, 5)[:count]
+    x = np.random.default_rng(count).integers(0, 4, (2, 3, *sides)).astype(np.float32)
+    function = getattr(torch.nn.functional, f"adaptive_max_pool{count}d")
+    own = getattr(tk, f"adaptive_max_pool{count}d")
+    for size in (outs, 1, (*(None,) * (count - 1), 2)):
+        wanted = function(torch.from_numpy(x), size, return_indices=True)
+        found = own(x, size, return_indices=True)
+        for one, theirs in zip(found, wanted, strict=True):
+            assert one.tolist() == theirs.tolist()
+        grad = np.random.default_rng(9).standard_normal(found[0].shape).astype(np.float32)
+        backward = getattr(tk, f"adaptive_max_pool{count}d_backward")
+        given = backward(grad, x, indices=found[1])
+        assert given.tolist() == backward(grad, x).tolist()
+
+
+def test_an_adaptive_pool_without_windows_is_empty_and_has_no_gradient() -> None:
+    x = np.ones((2, 3, 4, 5), np.float32)
+    assert tk.adaptive_avg_pool2d(x, (0, 2)).shape == (2, 3, 0, 2)
+    found = tk.adaptive_max_pool2d_backward(np.ones((2, 3, 0, 2), np.float32), x)
+    assert not found.any()
+
+
+@pytest.mark.parametrize(
+    ("shape", "size", "code"),
+    [
+        ((4, 5), 2, "E1202"),
+        ((2, 3, 0, 5), 2, "E1202"),
+        ((2, 3, 4, 5), -1, "E1204"),
+        ((2, 3, 4, 5), (2, 2, 2), "E1204"),
+        ((2, 3, 4, 5), (2, 1.5), "E1204"),
+    ],
+)
+def test_adaptive_pools_that_do_not_fit_are_refused(shape: Any, size: Any, code: str) -> None:
+    for pool in (tk.adaptive_avg_pool2d, tk.adaptive_max_pool2d):
+        with pytest.raises(KernelError, match=code):
+            pool(np.ones(shape, np.float32), size)
+
+
+def test_windows_of_a_long_axis_are_counted_in_64_bits() -> None:
+    x = np.arange(200_000, dtype=np.float64).reshape(1, 1, -1)
+    found = tk.adaptive_avg_pool1d(x, 30_000)
+    at = np.arange(30_000)
+    begin, end = at * 200_000 // 30_000, -(-(at + 1) * 200_000 // 30_000)
+    np.testing.assert_allclose(found[0, 0], (begin + end - 1) / 2, rtol=1e-12)
+    back = tk.adaptive_avg_pool1d_backward(np.ones_like(found), x)
+    assert abs(back.sum() - 30_000) < 1e-6

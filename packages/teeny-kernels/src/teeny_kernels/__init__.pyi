@@ -15,6 +15,18 @@ from teeny_kernels.optimizer.quantized import adam_8bit_step as adam_8bit_step
 from teeny_kernels.optimizer.moments import adam_step as adam_step
 from teeny_kernels.optimizer.moments import adamax_step as adamax_step
 from teeny_kernels.optimizer.moments import adamw_step as adamw_step
+from teeny_kernels.pooling.adaptive import adaptive_avg_pool1d as adaptive_avg_pool1d
+from teeny_kernels.pooling.adaptive import adaptive_avg_pool1d_backward as adaptive_avg_pool1d_backward
+from teeny_kernels.pooling.adaptive import adaptive_avg_pool2d as adaptive_avg_pool2d
+from teeny_kernels.pooling.adaptive import adaptive_avg_pool2d_backward as adaptive_avg_pool2d_backward
+from teeny_kernels.pooling.adaptive import adaptive_avg_pool3d as adaptive_avg_pool3d
+from teeny_kernels.pooling.adaptive import adaptive_avg_pool3d_backward as adaptive_avg_pool3d_backward
+from teeny_kernels.pooling.adaptive import adaptive_max_pool1d as adaptive_max_pool1d
+from teeny_kernels.pooling.adaptive import adaptive_max_pool1d_backward as adaptive_max_pool1d_backward
+from teeny_kernels.pooling.adaptive import adaptive_max_pool2d as adaptive_max_pool2d
+from teeny_kernels.pooling.adaptive import adaptive_max_pool2d_backward as adaptive_max_pool2d_backward
+from teeny_kernels.pooling.adaptive import adaptive_max_pool3d as adaptive_max_pool3d
+from teeny_kernels.pooling.adaptive import adaptive_max_pool3d_backward as adaptive_max_pool3d_backward
 from teeny_kernels.elementwise.arithmetic import add as add
 from teeny_kernels.elementwise.arithmetic import add_backward as add_backward
 from teeny_kernels.norm.added import add_rms_norm as add_rms_norm
@@ -308,6 +320,18 @@ __all__ = [
     "adam_step",
     "adamax_step",
     "adamw_step",
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool1d_backward",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool2d_backward",
+    "adaptive_avg_pool3d",
+    "adaptive_avg_pool3d_backward",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool1d_backward",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool2d_backward",
+    "adaptive_max_pool3d",
+    "adaptive_max_pool3d_backward",
     "add",
     "add_backward",
     "add_rms_norm",

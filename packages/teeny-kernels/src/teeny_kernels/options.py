@@ -101,16 +101,26 @@ def _one_or_several(value: Any) -> int | tuple[int, ...]:
     return _integer(value) if one else _integers(value)
 
 
+def _side(value: Any) -> int:
+    found = _integer(value)
+    if abs(found) > _MOST_SIDE:
+        raise _UnfitError
+    return found
+
+
 def _sides(value: Any) -> int | tuple[int, ...]:
     found = _one_or_several(value)
-    for own in (found,) if isinstance(found, int) else found:
-        if abs(own) > _MOST_SIDE:
-            raise _UnfitError
-    return found
+    return _side(found) if isinstance(found, int) else tuple(map(_side, found))
 
 
 def _padding(value: Any) -> int | tuple[int, ...] | str:
     return value if isinstance(value, str) else _sides(value)
+
+
+def _sizes(value: Any) -> Any:
+    if value is None or hasattr(value, "__index__"):
+        return None if value is None else _side(value)
+    return tuple([None if own is None else _side(own) for own in _several(value)])
 
 
 def _window(value: Any) -> int | tuple[int, ...]:
@@ -155,6 +165,7 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "Sequence[int]": (_integers, "a tuple or list of integers"),
     "int | Sequence[int]": (_one_or_several, "an integer, or a tuple or list of them"),
     "Sides": (_sides, "an integer of at most 2^30, or a tuple or list of them"),
+    "Sizes": (_sizes, "an integer of at most 2^30 or None, or a tuple or list of them"),
     "int | tuple[int, int]": (_window, "an integer, or two of them"),
     "Padding": (_padding, "an integer of at most 2^30, a tuple or list of them, or a name"),
     "tuple[float, float]": (_numbers(2), "two numbers"),

@@ -17,11 +17,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 import teeny_triton as tl
-from teeny_kernels.arrays import ITEMSIZES, Operand, empty, operand, same_place
+from teeny_kernels.arrays import Operand, empty, operand, same_place
 from teeny_kernels.codes import E1202
 from teeny_kernels.layout import Output, contiguous, require_dtype
 from teeny_kernels.numerics import narrow, number, widen
-from teeny_kernels.rows import block_of, is_wide, warps_of
+from teeny_kernels.pooling.planes import launch_whole
+from teeny_kernels.rows import is_wide
 from teeny_kernels.spec import FLOATS, Case, Cost, KernelSpec, Tolerance
 from teeny_macros import Kernel, kernel
 from teeny_triton import R1, Axis, Const, Float, Int, Ptr, Tensor, bf16, f16, f32, f64, i32, i64
@@ -31,7 +32,6 @@ D = TypeVar("D", bound=Float)
 I = TypeVar("I", bound=Int)  # noqa: E741
 
 DTYPES = (f32, f16, bf16, f64)
-BLOCK_SIZE = 4096
 
 
 @kernel(dtypes=DTYPES)
@@ -142,14 +142,14 @@ def global_avg_pool(x: A, *, out: A | None = None) -> A:
         KernelError: E1202 for an array of fewer than three axes, or with empty channels.
     """
     given, result = _prepared("global_avg_pool", x, out)
-    _launch(global_avg_forward_kernel, given, [result.operand, given])
+    launch_whole(global_avg_forward_kernel, given, [result.operand, given])
     return result.finish()
 
 
 def global_avg_pool_backward(grad: A, x: A) -> A:
     """The gradient by x of `global_avg_pool`; of `x` only the shape matters."""
     given, upstream, result = _returning("global_avg_pool_backward", grad, x)
-    _launch(global_avg_backward_kernel, given, [result.operand, upstream])
+    launch_whole(global_avg_backward_kernel, given, [result.operand, upstream])
     return result.finish()
 
 
@@ -160,7 +160,7 @@ def global_max_pool(x: A, *, out: A | None = None) -> A:
         KernelError: E1202 for an array of fewer than three axes, or with empty channels.
     """
     given, result = _prepared("global_max_pool", x, out)
-    _launch(global_max_forward_kernel, given, [result.operand, None, given])
+    launch_whole(global_max_forward_kernel, given, [result.operand, None, given])
     return result.finish()
 
 
@@ -168,8 +168,8 @@ def global_max_pool_backward(grad: A, x: A) -> A:
     """The gradient by x of `global_max_pool`."""
     given, upstream, result = _returning("global_max_pool_backward", grad, x)
     places = empty(given, upstream.shape, "i64" if is_wide(prod(given.shape[2:])) else "i32")
-    _launch(global_max_forward_kernel, given, [None, places, given])
-    _launch(global_max_backward_kernel, given, [result.operand, upstream, places])
+    launch_whole(global_max_forward_kernel, given, [None, places, given])
+    launch_whole(global_max_backward_kernel, given, [result.operand, upstream, places])
     return result.finish()
 
 
@@ -199,16 +199,6 @@ def _pooled(operation: str, x: Operand) -> tuple[int, ...]:
             "give an array (N, C, ...) with at least one element in each channel"
         )
     return (*x.shape[:2], *(1,) * (x.ndim - 2))
-
-
-def _launch(chosen: Kernel[...], x: Operand, arrays: Sequence[Operand | None]) -> None:
-    rows = x.shape[0] * x.shape[1]
-    columns = x.size // rows if rows else 1
-    block = min(BLOCK_SIZE, block_of(columns))
-    warps = warps_of(block, ITEMSIZES[x.dtype])
-    launch: Any = chosen.options(num_warps=warps)[rows]
-    given = (None if own is None else own.array for own in arrays)
-    launch(*given, columns, WIDE=is_wide(columns), BLOCK_SIZE=block)
 
 
 def _planes(x: np.ndarray) -> np.ndarray:
