@@ -6,7 +6,6 @@ Read from the environment's `*.dist-info` names where teenyc is installed in one
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import time
@@ -202,9 +201,11 @@ def _state_of(source: str) -> str:
 def _look_at(folder: str, rows: list[str]) -> None:
     files, folders = _listing(folder)
     for path in files:
-        with contextlib.suppress(OSError):  # an editor may be replacing it
+        try:
             info = os.stat(path)
-            rows.append(f"{path} {info.st_size} {info.st_mtime_ns}\n")
+        except OSError:
+            continue  # an editor may be replacing it
+        rows.append(f"{path} {info.st_size} {info.st_mtime_ns}\n")
     for path in folders:
         _look_at(path, rows)
 
