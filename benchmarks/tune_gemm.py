@@ -240,7 +240,7 @@ class Problem:
         torch.backends.cuda.matmul.allow_tf32 = self.work.dtype == "f32" and self.work.fast
         return self.x @ self.y.to(self.x.dtype)
 
-    def ours(self, config: Config | None) -> Callable[[], None]:
+    def ours(self, config: Config | None) -> Callable[[], object]:
         """A call of one configuration."""
         arrays = [operand("array", own) for own in (self.out, self.x, self.y)]
         out, x, y = arrays

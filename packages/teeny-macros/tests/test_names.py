@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from teeny_macros import CaptureError
-from teeny_macros.names import ANNOTATION, BODY, DEFAULT, find_uses, parse_function
+from teeny_macros.names import find_uses, parse_function
+from teeny_macros.texts import ANNOTATION, BODY, DEFAULT
 
 
 def uses(text: str) -> dict[str, set[str]]:

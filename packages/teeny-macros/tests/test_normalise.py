@@ -12,7 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from teeny_macros import CaptureError
-from teeny_macros.normalise import Normalised, normalise
+from teeny_macros.normalise import normalise
+from teeny_macros.texts import Normalised
 
 LAYOUT = {
     tokenize.NL,

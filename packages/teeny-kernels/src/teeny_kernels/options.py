@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from operator import index
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 from teeny_kernels.codes import E1201, E1204
 
@@ -45,7 +45,7 @@ def _integer(value: Any) -> int:
 
 
 def _number(value: Any) -> float:
-    kind = type(value)
+    kind: Any = type(value)
     if kind is float:
         return value
     if kind is not int:
@@ -89,7 +89,7 @@ def _text(value: Any) -> str:
 def _several(value: Any) -> Sequence[Any]:
     if isinstance(value, str | bytes) or not (isinstance(value, Sequence) or _axes(value) == 1):
         raise _UnfitError
-    return value
+    return cast("Sequence[Any]", value)
 
 
 def _integers(value: Any) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ rounded to the dtype first, then given to the references in f64.
 from __future__ import annotations
 
 import zlib
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -397,8 +398,7 @@ def host(array: Any) -> NDArray[Any]:
     if hasattr(array, "to_host"):
         return np.asarray(array.to_host())
     if hasattr(array, "data_ptr"):
-        import torch
-
+        torch: Any = import_module("torch")
         tensor = array.detach().cpu()
         own = _NOT_OF_NUMPY.get(str(tensor.dtype).rpartition(".")[2])
         if own is None:
