@@ -45,10 +45,9 @@ def _integer(value: Any) -> int:
 
 
 def _number(value: Any) -> float:
-    kind: Any = type(value)
-    if kind is float:
+    if isinstance(value, float) and type(value) is float:
         return value
-    if kind is not int:
+    if type(value) is not int:
         if isinstance(value, str | bytes | bool) or _axes(value):
             raise _UnfitError
         if not hasattr(value, "__index__"):
