@@ -95,6 +95,11 @@ def test_a_gradient_that_the_backward_does_not_give_is_refused() -> None:
         assert autograd.mse_loss(x, target) == teeny_kernels.mse_loss(x, target)
 
 
+def test_arguments_that_an_operation_does_not_take_are_refused_by_its_name() -> None:
+    with pytest.raises(TypeError, match=r"gelu\(\) got an unexpected keyword argument 'is_causal'"):
+        autograd.gelu(torch.randn(4), is_causal=True)
+
+
 def test_gradients_of_gradients_are_refused() -> None:
     x = torch.randn(5, requires_grad=True)
     (gradient,) = torch.autograd.grad(autograd.tanh(x).sum(), x, create_graph=True)

@@ -7,10 +7,13 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import teeny_kernels
+from teeny_kernels import autograd, foreign_names
+from teeny_kernels._index import HOMES
 from teeny_kernels.registry import specs
 
 
@@ -52,3 +55,19 @@ def test_the_import_loads_no_family_and_no_numpy() -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no_such_operation"):
         _ = teeny_kernels.no_such_operation  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("module", [teeny_kernels, autograd])
+def test_a_name_of_pytorch_is_answered_with_the_one_here(module: ModuleType) -> None:
+    with pytest.raises(AttributeError, match="it is 'reduce_sum' here"):
+        _ = module.sum
+
+
+def test_the_names_that_stand_for_those_of_pytorch_are_operations() -> None:
+    assert set(foreign_names._OPERATIONS.values()) <= set(HOMES)
+    assert not foreign_names._OPERATIONS.keys() & set(HOMES)
+
+
+def test_an_operation_without_a_gradient_is_no_part_of_the_graph() -> None:
+    with pytest.raises(AttributeError, match=r"use `teeny_kernels\.equal`"):
+        _ = autograd.equal

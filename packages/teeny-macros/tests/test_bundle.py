@@ -15,7 +15,15 @@ from typing import Any
 
 import pytest
 
-from teeny_macros import LaunchError, LaunchOptions, Target, TeenyError, bundle, bundle_file
+from teeny_macros import (
+    LaunchError,
+    LaunchOptions,
+    Target,
+    TeenyError,
+    bundle,
+    bundle_file,
+    devices,
+)
 from teeny_macros.artifact import Metadata, Param
 from teeny_macros.bundle import Bundle, base_id, text_digest
 from teeny_macros.bundle_file import CodeRow, Index, InstanceRow, KernelRow
@@ -396,6 +404,19 @@ def test_sealed_is_the_choice_of_who_loads_it(
     bundle.load(path, sealed=False)
     launch(copy, array, BLOCK=128)
     assert len(world.compiled) == 1
+
+
+def test_without_a_compiler_what_a_bundle_lacks_is_said_as_of_a_sealed_one(
+    tmp_path: Path, copy: Any, plain: Any, gpu: Any, array: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle.load(write(tmp_path / "a.teeny", {plain: {"cuda:sm_90": "code/a"}}))
+    monkeypatch.setattr(devices, "can_compile", lambda: False)
+    with pytest.raises(LaunchError) as caught:
+        launch(copy, array, BLOCK=128)
+    error = caught.value.diagnostics[0]
+    assert error.code == "E1030"
+    assert "BLOCK=64" in error.notes[0]
+    assert "pip install teeny-compiler" in error.helps[-1]
 
 
 # --- by name --------------------------------------------------------------------------------------

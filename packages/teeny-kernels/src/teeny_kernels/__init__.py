@@ -19,7 +19,9 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:
     home = "bundling" if name == "bundle_instances" else HOMES.get(name)
     if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from teeny_kernels.foreign_names import unknown
+
+        raise unknown(__name__, name)
     from importlib import import_module
 
     from teeny_kernels.options import checked

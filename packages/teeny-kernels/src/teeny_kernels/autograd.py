@@ -131,7 +131,11 @@ def _differentiable(name: str) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         if "axis" in operation.signature.parameters:
             rename(name, kwargs, [*operation.signature.parameters][: len(args)])
-        given = operation.signature.bind(*args, **kwargs).arguments
+        try:
+            given = operation.signature.bind(*args, **kwargs).arguments
+        except TypeError:
+            operation.forward(*args, **kwargs)  # Python's own words, which name the operation
+            raise
         tensors = {own: x for own, x in given.items() if isinstance(x, torch.Tensor)}
         if torch.is_grad_enabled():
             operation.check(tensors)
@@ -147,7 +151,11 @@ def _differentiable(name: str) -> Callable[..., Any]:
 
 def __getattr__(name: str) -> Callable[..., Any]:
     if name in _OF_LISTS or name not in HOMES or f"{name}_backward" not in HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if name in HOMES:
+            raise AttributeError(f"{name!r} is outside of the graph: use `teeny_kernels.{name}`")
+        from teeny_kernels.foreign_names import unknown
+
+        raise unknown(__name__, name)
     found = _differentiable(name)
     globals()[name] = found
     return found

@@ -165,7 +165,8 @@ class Bundle:
         lines = list(shown)[:_SHOWN]
         more = len(shown) - len(lines)
         error.note("it holds " + "\n".join(lines) + (f"\nand {more} more" if more else ""))
-        return error.help("build the bundle with this instance too, or load it `sealed=False`")
+        unsealed = ", or load it `sealed=False`" if self.sealed else ""
+        return error.help(f"build the bundle with this instance too{unsealed}")
 
 
 # --- the bundles of this process ------------------------------------------------------------------
@@ -244,7 +245,8 @@ def find(instance: Any, device: Any) -> Artifact | None:
     """The code of an instance for a device in any bundle; None when it must be compiled.
 
     Raises:
-        LaunchError: E1030 and E1031 where a sealed bundle knows the kernel but not this; E1033.
+        LaunchError: E1030 and E1031 where a sealed bundle knows the kernel but not this, and where
+            no compiler is installed; E1033.
     """
     if device.target.kind == "interpret":
         return None
@@ -257,10 +259,14 @@ def find(instance: Any, device: Any) -> Artifact | None:
         found = bundle.find(instance, targets)
         if found is not None:
             return found
+    is_final = not devices.can_compile()
     for bundle in bundles:
-        row = bundle.claimed(instance) if bundle.sealed or bundle is own else None
+        row = bundle.claimed(instance) if bundle.sealed or bundle is own or is_final else None
         if row is not None:
-            raise bundle.miss(instance, row, targets)
+            error = bundle.miss(instance, row, targets)
+            if is_final:
+                error.help(f"or install a compiler: {devices.GET_COMPILER}")
+            raise error
     return None
 
 

@@ -23,6 +23,7 @@ COMPILER = "teeny.compiler"
 BUNDLES = "teeny.bundles"
 HOST = "cpu"
 PLAN = "plan"
+GET_COMPILER = "pip install teeny-compiler 'teenyc[interpret]'"
 
 _REMEDIES = {
     "cpu": "`pip install teeny-cpu 'teenyc[interpret]'`",
@@ -165,6 +166,11 @@ def bundled(instance: Any, device: Device) -> Artifact | None:
     return bundle.find(instance, device)
 
 
+def can_compile() -> bool:
+    """Whether a compiler package is installed."""
+    return "default" in _compilers or entry_point(COMPILER, "default") is not None
+
+
 def compiler() -> Callable[..., Any]:
     """`compile_kernel` of the installed compiler package. Raises E1022 when there is none."""
     known = _compilers.get("default")
@@ -172,6 +178,6 @@ def compiler() -> Callable[..., Any]:
         return known
     found = entry_point(COMPILER, "default")
     if found is None:
-        raise E1022.error().help("pip install teeny-compiler 'teenyc[interpret]'")
+        raise E1022.error().help(GET_COMPILER)
     _compilers["default"] = found
     return _compilers["default"]
