@@ -18,7 +18,7 @@ from teeny_kernels.products import run
 from teeny_kernels.products.choose import Config, Problem, choose, table
 from teeny_kernels.products.grouped_kernels import grouped_described
 from teeny_kernels.products.run import PLAIN, Epilogue, product
-from teeny_kernels.products.views import along_k, described
+from teeny_kernels.products.views import across_k, along_k, described, lies_along
 from teeny_macros.target import CUDA_ARCHS
 
 RNG = np.random.default_rng(11)
@@ -184,6 +184,28 @@ def test_every_choice_fits_its_gpu(arch: str) -> None:
                 assert used < LIMITS[arch].shared_per_block, (problem, config)
                 assert config.k * size >= 32 or x == "f64"
                 assert config.stages >= 2
+
+
+def test_large_products_in_f32_are_crossed_where_it_is_worth_it() -> None:
+    large = operand("x", np.zeros((2048, 16), np.float32))
+    wide = operand("y", np.zeros((16, 2048), np.float32))
+    batch = [
+        own._replace(shape=(1, *own.shape), strides=(0, *own.strides)) for own in (large, wide)
+    ]
+    a, b = across_k(*batch)
+    assert lies_along(a) == 0
+    assert b is batch[1]
+    c, _ = across_k(batch[0], batch[1]._replace(shape=(1, 16, 2047)))
+    assert c is batch[0]
+    values = RNG.random((2, 2048, 24), dtype=np.float32)
+    both = [operand("array", own) for own in (values, turned(values.swapaxes(1, 2)))]
+    crossed = across_k(*both)
+    assert [lies_along(own) for own in crossed] == [0, 1]
+    for own, copied in zip((values, values.swapaxes(1, 2)), crossed, strict=True):
+        read = np.lib.stride_tricks.as_strided(
+            copied.array, copied.shape, [4 * step for step in copied.strides]
+        )
+        assert np.array_equal(read, own)
 
 
 def test_many_matrices_times_one_are_one_product() -> None:

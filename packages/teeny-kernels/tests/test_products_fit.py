@@ -108,17 +108,27 @@ def test_every_row_of_the_table_has_room_for_an_epilogue(residual: bool) -> None
             assert config.stages >= 3 or problem.x == "i8", (full, config)
 
 
+PARTS = 5  # of the table, each in a test of its own
+CHOSEN = [
+    *((arch, -1) for arch in ("sm_80", "sm_86", "sm_90", "sm_120")),
+    *(("sm_90", part) for part in range(PARTS)),
+]
+
+
 @pytest.mark.accept
-@pytest.mark.parametrize("arch", ["sm_80", "sm_86", "sm_90", "sm_120"])
-def test_what_is_chosen_fits_when_it_is_compiled(arch: str) -> None:
+@pytest.mark.parametrize(("arch", "part"), CHOSEN)
+def test_what_is_chosen_fits_when_it_is_compiled(arch: str, part: int) -> None:
     wanted: dict[Any, Any] = {}
     problems = ruled(arch)
-    if arch == "sm_90":
-        problems += [problem for problem, _ in table(arch)]
+    if part >= 0:
+        problems = [problem for problem, _ in table(arch)][part::PARTS]
     for problem in problems:
         # All that is read or kept at the end of a tile; others need no more than these.
         is_float = problem.x == problem.y and problem.x not in ("i8", "f8e4m3")
-        for name in ["backward" if is_float else "factors", *(["plain"] if not wanted else [])]:
+        for name in [
+            "residual" if is_float else "factors",
+            *(["plain", "backward"] if not wanted else []),
+        ]:
             instances, config = launched(problem, name, arch)
             for one in instances:
                 if "join" not in one.name and "transpose" not in one.name:

@@ -91,6 +91,9 @@ def by_rule(problem: Problem) -> Config:
     """The configuration of a product that no tuned row is near to."""
     own = problem
     if own.x == "f64" or (own.x == "f32" and not own.relaxed):
+        is_crossed = own.x == own.y == "f32" and own.x_turned and not own.y_turned
+        if is_crossed and own.arch == "sm_90" and _tiles(own, 128, 128) >= 2 * own.processors:
+            return Config("tiles", 128, 128, 32, 8, 3, registers=128)
         return _filled(own, Config("tiles", 64, 64, 16 if own.x == "f64" else 32, 4, 3))
     if own.m <= 64 or own.n <= 64:
         return _thin(own)

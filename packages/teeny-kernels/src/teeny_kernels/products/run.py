@@ -21,6 +21,7 @@ from teeny_kernels.products.kernels import matmul_kernel, matmul_on_cpu
 from teeny_kernels.products.persistent import matmul_persistent
 from teeny_kernels.products.stream import matmul_join, matmul_shares, matmul_shares_described
 from teeny_kernels.products.views import (
+    across_k,
     along_k,
     batched,
     describer,
@@ -212,6 +213,8 @@ def _laid(
         config = choose(_problem(out, x, y, epilogue, relaxed=relaxed))
         if config.kind == "persistent":
             return *along_k(arch, x, y, relaxed=relaxed, but_one=True), config
+    if not relaxed and x.dtype == y.dtype == "f32" and arch == "sm_90":
+        x, y = across_k(x, y)
     x, y = along_k(arch, x, y, relaxed=relaxed)
     return x, y, choose(_problem(out, x, y, epilogue, relaxed=relaxed))
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # Sides from which on turning a matrix costs less than what it saves.
 _WORTH_TURNING = 256
+_WORTH_CROSSING = 2048
 
 
 def batched(x: Operand, batch: Sequence[int]) -> Operand:
@@ -66,6 +67,17 @@ def along_k(
     a = x if lies_along(x) == 1 or but_one else _copied(x)
     may_stay = lies_along(y) == 0 or (but_one and lies_along(x) == 1)
     b = y if may_stay else turned(_copied(turned(y)))
+    return a, b
+
+
+def across_k(x: Operand, y: Operand) -> tuple[Operand, Operand]:
+    """The operands of a large product in f32, copied to lie along m and n.
+
+    So a thread finds the numbers of one k side by side, and keeps those of no other k meanwhile:
+    fewer registers, more threads.
+    """
+    a = turned(_copied(turned(x))) if lies_along(x) == 1 and y.shape[2] >= _WORTH_CROSSING else x
+    b = _copied(y) if lies_along(y) == 0 and x.shape[1] >= _WORTH_CROSSING else y
     return a, b
 
 
