@@ -262,7 +262,7 @@ def test_the_command_shows_and_forgets_results(capsys: pytest.CaptureFixture[str
     out, err = capsys.readouterr()
     assert out.startswith("add_one  interpret ")
     assert out.endswith(f"{tuning.best}\n")
-    assert err == "teeny: 3 configs measured for 1 keys\n"
+    assert err == "teeny: 3 configs measured for 1 key\n"
     assert cli.main(["cache", "tunings", "--json"]) == 0
     (record,) = json.loads(capsys.readouterr().out)
     assert {row["state"] for row in record["rows"].values()} == {"measured"}
@@ -444,3 +444,14 @@ def test_machine_code_for_the_host_is_tuned_too() -> None:
     assert tuning.measured == 3
     assert tuning.scope.device.startswith("cpu")
     assert all(row.ms > 0 for row in tuning.rows.values())
+
+
+@pytest.mark.parametrize(
+    "decorator", [autotune(configs=BLOCKS), heuristics({"BLOCK": lambda _: 64})]
+)
+def test_a_tuner_below_the_kernel_is_told_where_it_belongs(decorator: Any) -> None:
+    def plain(n: Any, BLOCK: Const[int]) -> None: ...
+
+    with pytest.raises(ToolchainError, match="E0940") as caught:
+        decorator(plain)
+    assert "above `@kernel`" in caught.value.diagnostics[0].helps[0]

@@ -461,8 +461,8 @@ def refusal(module: Module, setup: str, use: str) -> TeenyError:
     [
         ("def h(x): return x", "h(out)", "`h` is a plain function", "`@device`"),
         ("h = lambda x: x", "h(out)", "`h` is a plain function", "`@device`"),
-        ("W = [1, 2]", "W[0]", "`W` is a list", "as an argument"),
-        ("W = {}", "W[0]", "`W` is a dict", "as an argument"),
+        ("W = [1, 2]", "W[0]", "`W` is a list", "write a tuple"),
+        ("W = {}", "W[0]", "`W` is a dict", "names of their own"),
         ("import array\nW = array.array('f')", "W[0]", "`array.array`", "as an argument"),
         ("import math", "math.exp(out)", "`math.exp` is a compiled function", "`tl.exp`"),
         ("import math", "math.perm(out)", "`math.perm` is a compiled function", "teeny_triton"),

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import teeny_triton as tl
-from teeny_macros.diagnostics import Code, TeenyError
+from teeny_macros.diagnostics import Code, LaunchError, TeenyError
 from teeny_triton import codes, host
 from teeny_triton._surface import MODULES
 from teeny_triton.rules import DslFunction, HostFunction
@@ -183,3 +183,11 @@ def test_the_page_of_a_code_fails_and_passes_as_it_says(row: Code) -> None:
     assert good
     for text in good:
         exec(text, {})
+
+
+@pytest.mark.parametrize(("array", "block"), [([1, 2], (2,)), (np.zeros((8, 8)), 4)])
+def test_what_no_descriptor_can_be_made_of_is_refused(array: Any, block: Any) -> None:
+    with pytest.raises(LaunchError) as caught:
+        tl.tensor_descriptor(array, block)
+    assert caught.value.code == "E0013"
+    assert caught.value.diagnostics[0].helps

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 _ARRAYS = ("__array_interface__", "__cuda_array_interface__", "__dlpack__", "__array__")
 
+_INSTEAD: dict[type[Any], str] = {
+    list: "write a tuple, which is captured by value, or pass an array as an argument",
+    dict: "give its values names of their own, or pass each as an argument",
+}
+
 
 def uncapturable(value: Any, use: Use, captured: Captured, depth: int = 0) -> TeenyError:
     """E0022 at the use in the user's file; `depth` counts the attributes that were followed."""
@@ -36,7 +41,7 @@ def _describe(value: Any, name: str) -> tuple[str, str]:
         return "a compiled function", known
     if isinstance(value, list | dict | set) or any(hasattr(kind, mark) for mark in _ARRAYS):
         what = f"a {kind.__name__}" if kind.__module__ == "builtins" else f"an array {typed}"
-        return what, "pass it as an argument"
+        return what, _INSTEAD.get(kind, "pass it as an argument")
     if isinstance(value, types.ModuleType):
         return "a module", "use its functions and constants by name: `module.name`"
     if isinstance(value, type):

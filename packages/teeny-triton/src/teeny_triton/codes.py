@@ -22,5 +22,11 @@ E0012 = code(
     "an array of `{found}` cannot be typed as `{wanted}`",
     LaunchError,
 )
+E0013 = code(
+    "E0013",
+    "undescribable-argument",
+    "a tensor descriptor cannot be made of {what}",
+    LaunchError,
+)
 
-CODES: tuple[Code, ...] = (E0010, E0011, E0012)
+CODES: tuple[Code, ...] = (E0010, E0011, E0012, E0013)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
-from teeny_triton.codes import E0011, E0012
+from teeny_triton.codes import E0011, E0012, E0013
 from teeny_triton.triton import dtypes
 
 if TYPE_CHECKING:
@@ -161,13 +161,30 @@ def tensor_descriptor(
     those of the array where they are left out; the array and all strides but the last, which is 1,
     are multiples of 16 bytes. What a tile has outside is read as zero, or as NaN with
     `padding="nan"`, and not written.
+
+    Raises:
+        LaunchError: E0013 for what has no shape, and for sides that are no tuple.
     """
     inner: Any = array
     if isinstance(array, DeviceArray):
         inner = array.array
-    sides = tuple(inner.shape if shape is None else shape)
-    steps = _strides(inner, sides) if strides is None else tuple(strides)
-    return HostDescriptor(array, sides, steps, tuple(block_shape), padding)
+    try:
+        sides = tuple(inner.shape if shape is None else shape)
+        steps = _strides(inner, sides) if strides is None else tuple(strides)
+        block = tuple(block_shape)
+    except (AttributeError, TypeError):
+        raise _undescribable(inner, block_shape) from None
+    return HostDescriptor(array, sides, steps, block, padding)
+
+
+def _undescribable(array: Any, block_shape: object) -> Exception:
+    if not hasattr(array, "shape"):
+        return E0013.error(what=f"a `{type(array).__name__}`, which has no shape").help(
+            "pass an array: NumPy's, a tensor, or a buffer of a device"
+        )
+    return E0013.error(what=f"an array in tiles of {block_shape!r}").help(
+        "shape, strides and tile are tuples of integers: `block_shape=(64, 64)`"
+    )
 
 
 def _strides(array: Any, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, cast
 
+from teeny_compiler.codes import E0940
 from teeny_compiler.tuning.config import check_constant
 from teeny_macros.diagnostics import TeenyError
 from teeny_macros.namespace import MISSING
@@ -19,6 +20,17 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 Rules = Mapping[str, Callable[[Mapping[str, Any]], Any]]
 _LAUNCH_NAMES = ("stream", "device")
+
+
+def require_kernel(given: object, decorator: str) -> None:
+    """Raise E0940 unless `given` is a kernel: decorators may stand in the wrong order."""
+    from teeny_macros.kernel import Kernel
+
+    if not isinstance(given, Kernel):
+        name = getattr(given, "__name__", type(given).__name__)
+        raise E0940.error(kernel=name, reason="it is no kernel").help(
+            f"write `@{decorator}` above `@kernel`, which makes a kernel of the function first"
+        )
 
 
 class HeuristicKernel(Generic[P]):
@@ -130,6 +142,7 @@ def heuristics(
     def decorate(kernel: Kernel[P] | HeuristicKernel[P]) -> HeuristicKernel[P]:
         if isinstance(kernel, HeuristicKernel):
             return kernel.with_rules(rules)
+        require_kernel(kernel, "heuristics")
         return HeuristicKernel(kernel, rules)
 
     return decorate

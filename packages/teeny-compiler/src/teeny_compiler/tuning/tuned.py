@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 from teeny_compiler.codes import E0940, E0942
 from teeny_compiler.tuning.candidate import Call, bind
 from teeny_compiler.tuning.config import Config, Pruning, Space, configs_of, prune_of
-from teeny_compiler.tuning.heuristics import HeuristicKernel, Rules
+from teeny_compiler.tuning.heuristics import HeuristicKernel, Rules, require_kernel
 from teeny_compiler.tuning.search import Reference, Settings, check_settings, search
 from teeny_macros.diagnostics import TeenyError
 from teeny_macros.namespace import MISSING
@@ -50,7 +50,9 @@ class TunedKernel(HeuristicKernel[P]):
         names = [parameter.name for parameter in kernel.parameters]
         for name in () if callable(self.key) else self.key:
             if name not in names:
-                raise E0940.error(kernel=kernel.name, reason=f"its key `{name}` is no parameter")
+                raise E0940.error(
+                    kernel=kernel.name, reason=f"its key `{name}` is no parameter"
+                ).help(f"it has {', '.join(f'`{own}`' for own in names)}")
         self._key_at = () if callable(self.key) else tuple(map(names.index, self.key))
         arrays = {p.name: p for p in kernel.parameters if p.kind in ("pointer", "untyped")}
         check_settings(kernel.name, settings, arrays)
@@ -222,6 +224,7 @@ def autotune(
     def decorate(given: Kernel[P] | HeuristicKernel[P]) -> TunedKernel[P]:
         rules = given.rules if isinstance(given, HeuristicKernel) else {}
         kernel = given.kernel if isinstance(given, HeuristicKernel) else given
+        require_kernel(kernel, "autotune")
         prune = prune_of(kernel.name, prune_configs_by)
         found = configs_of(kernel, configs)
         return TunedKernel(kernel, rules, found, key, settings._replace(prune=prune))

@@ -99,7 +99,7 @@ def to_value(
         dtype = wanted if isinstance(wanted, DType) else literal_dtype(b, x, arg)
         return constant(b, x, dtype, arg=arg)
     raise b.fail(E0310, arg=arg, what=describe(x)).help(
-        "a helper that ends without `return` gives None: end it with `return ...`"
+        "give a value; a helper that ends without `return` gives None"
         if x is None
         else "operations take tensors, scalars and numbers"
     )
