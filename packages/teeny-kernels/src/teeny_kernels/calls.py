@@ -7,7 +7,7 @@ not by where they lie. Tensors of torch have plans; other arrays are looked at i
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,15 +53,17 @@ def key_of(arrays: Sequence[Any], *rest: Any) -> Any:
         if array is None:
             found.append(None)
             continue
-        if type(array) not in KINDS and not _is_plain(type(array)):
+        kind: type[Any] = type(array)  # pyright: ignore[reportUnknownVariableType]
+        if kind not in KINDS and not _is_plain(kind):
             return None
         if array.layout is not _strided[0] or array.is_neg():
             return None
         found += (array.shape, array.stride(), array.dtype, array.device)
     for part in rest:
-        kind = type(part)
+        kind = type(part)  # pyright: ignore[reportUnknownVariableType]
         if kind not in _PLAIN:
-            kinds = [*map(type, part)] if isinstance(part, tuple) else [kind]
+            several = cast("tuple[object, ...]", part)
+            kinds = [*map(type, several)] if isinstance(part, tuple) else [kind]
             if not _PLAIN.issuperset(kinds):
                 return None
             found += kinds

@@ -45,8 +45,8 @@ def _integer(value: Any) -> int:
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, float) and type(value) is float:
-        return value
+    if type(value) is float:
+        return float(value)
     if type(value) is not int:
         if isinstance(value, str | bytes | bool) or _axes(value):
             raise _UnfitError
