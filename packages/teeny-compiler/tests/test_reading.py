@@ -186,6 +186,17 @@ def test_a_loop_with_unknown_bounds_counts_once_and_is_named() -> None:
     assert dict(found.dots) == {"f16": 2 * 64 * 16 * 32}
 
 
+def test_a_loop_whose_turns_depend_on_the_program_is_named() -> None:
+    assert counts.count(LOOP, {"K": 96}).uneven_loops == ()
+    first = "    %half = arith.divsi %K, %step : i32\n"
+    assert first in LOOP
+    of_program = "    %p = tt.get_program_id x : i32\n    %K = arith.addi %p, %step : i32\n"
+    found = counts.count(LOOP.replace(first, of_program), {})
+    assert found.uneven_loops == (8,)
+    assert found.unknown_loops == ()
+    assert dict(found.dots) == {"f16": 2 * 64 * 16 * 32}
+
+
 def test_accesses_are_counted_by_their_width() -> None:
     found = accesses(
         PTX + "\tcp.async.cg.shared.global [ %r1 + 0 ], [ %rd3 + 0 ], 0x10, 0x10;\n"

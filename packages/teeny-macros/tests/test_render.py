@@ -197,6 +197,17 @@ def test_a_blank_line_stands_between_the_faults_of_an_exception() -> None:
     assert str(LaunchError(first, second)) == f"{render_full(first)}\n\n{render_full(second)}"
 
 
+def test_where_teenyc_is_not_installed_its_command_is_named_for_its_own_codes_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    shown = {
+        code: render_full(Diagnostic(code, "name", "it is wrong")) for code in ("E1030", "E0401")
+    }
+    assert "= help: python -m teeny_macros explain E1030" in shown["E1030"]
+    assert "= help: teenyc --explain E0401" in shown["E0401"]
+
+
 @pytest.mark.parametrize("code", ["E0901", "E1022", "E1101"])
 def test_without_teenyc_an_error_is_explained_by_what_is_there(code: str) -> None:
     fault = Diagnostic(code, "missing", "teenyc is missing")

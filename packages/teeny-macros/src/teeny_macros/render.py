@@ -207,7 +207,13 @@ class _Page:
 
 
 def _explainer(code: str) -> str:
-    return "python -m teeny_macros explain" if code in _WITHOUT_TEENYC else "teenyc --explain"
+    from importlib.util import find_spec
+
+    # The pages of the compiler's own codes, E01 to E08, come with it.
+    is_elsewhere = not "01" <= code[1:3] <= "08" and find_spec("teenyc") is None
+    if is_elsewhere or code in _WITHOUT_TEENYC:
+        return "python -m teeny_macros explain"
+    return "teenyc --explain"
 
 
 def _reader(file: str) -> Callable[[int], str | None]:

@@ -132,11 +132,20 @@ def roofline(card: Card, counts: Counts, programs: int) -> Roofline:
 
 
 def _of_counts(counts: Counts) -> list[str]:
-    if not counts.unknown_loops:
-        return []
-    lines = ", ".join(map(str, counts.unknown_loops))
-    what = f"how often the loop at line {lines} of the MLIR runs is not known, so it counts once"
-    return [f"{what}: give its bounds, `--arg K=4096`"]
+    notes: list[str] = []
+    if counts.unknown_loops:
+        lines = ", ".join(map(str, counts.unknown_loops))
+        what = (
+            f"how often the loop at line {lines} of the MLIR runs is not known, so it counts once"
+        )
+        notes.append(f"{what}: give its bounds, `--arg K=4096`")
+    if counts.uneven_loops:
+        lines = ", ".join(map(str, counts.uneven_loops))
+        notes.append(
+            f"how often the loop at line {lines} of the MLIR runs differs from program to program: "
+            "the first one counts for all"
+        )
+    return notes
 
 
 def _of_code(artifact: Artifact, assembly: Assembly, found: Accesses, fit: Occupancy) -> list[str]:

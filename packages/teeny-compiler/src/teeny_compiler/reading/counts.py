@@ -36,7 +36,7 @@ class Counts(NamedTuple):
     """Of one program: bytes read and written, operations on floats by kind, dots by dtype.
 
     `unknown_loops` are the lines of loops whose number of turns is not known; their bodies count
-    once.
+    once. `uneven_loops` are those whose number depends on the program; the first one counts.
     """
 
     read: int = 0
@@ -44,6 +44,7 @@ class Counts(NamedTuple):
     vector: int = 0
     dots: tuple[tuple[str, int], ...] = ()
     unknown_loops: tuple[int, ...] = ()
+    uneven_loops: tuple[int, ...] = ()
 
     @property
     def bytes(self) -> int:
@@ -63,6 +64,8 @@ class _Counter:
         self.read = self.written = self.vector = 0
         self.dots: dict[str, int] = {}
         self.unknown: list[int] = []
+        self.uneven: list[int] = []
+        self.of_program: set[str] = set()  # integers that differ from program to program
         # Each open region: how often it runs, and how many elements each of its operations has.
         self.open: list[tuple[int, int]] = [(1, 1)]
 
@@ -93,6 +96,8 @@ class _Counter:
             if count is None:
                 self.unknown.append(number)
                 count = 1
+            elif self.of_program.intersection(_bounds(line)):
+                self.uneven.append(number)
             turns *= count
         elif name == "scf.while":
             self.unknown.append(number)
@@ -113,7 +118,10 @@ class _Counter:
         if constant:
             self.integers[result] = int(constant[1])
             return
-        values = [self.integers.get(value) for value in _VALUE.findall(head)[1:]]
+        names = _VALUE.findall(head)[1:]
+        if name == "tt.get_program_id" or self.of_program.intersection(names):
+            self.of_program.add(result)
+        values = [self.integers.get(value) for value in names]
         rule = _RULES.get(name)
         known = [value for value in values if value is not None]
         if rule is not None and len(known) == len(values) == 2:
@@ -127,11 +135,10 @@ class _Counter:
             self.integers[result] = 0  # the first program stands for all
 
     def turns(self, line: str) -> int | None:
-        found = re.search(r"= (%\w+) to (%\w+) step (%\w+)", line)
-        if found is None:
+        names = _bounds(line)
+        if not names:
             return None
-        bounds = [self.integers.get(name) for name in found.groups()]
-        low, high, step = bounds
+        low, high, step = map(self.integers.get, names)
         if low is None or high is None or not step or step < 0:
             return None
         return max(0, -(-(high - low) // step))
@@ -190,6 +197,12 @@ class _Counter:
         self.dots[kind] = self.dots.get(kind, 0) + times * work
 
 
+def _bounds(line: str) -> tuple[str, ...]:
+    """The names of first, end and step of a loop."""
+    found = re.search(r"= (%\w+) to (%\w+) step (%\w+)", line)
+    return found.groups() if found else ()
+
+
 def _floor(left: int, right: int) -> int | None:
     """Division as C has it."""
     if right == 0:
@@ -240,4 +253,5 @@ def count(mlir: str, arguments: Mapping[str, int]) -> Counts:
         counter.vector,
         tuple(sorted(counter.dots.items())),
         tuple(counter.unknown),
+        tuple(counter.uneven),
     )
