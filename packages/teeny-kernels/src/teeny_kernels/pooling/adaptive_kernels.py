@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import teeny_triton as tl
-from teeny_kernels.numerics import narrow, widen
+from teeny_kernels.numerics import widen
+from teeny_kernels.planes import places
 from teeny_kernels.pooling.kernels import DTYPES, WITH_PLACES
 from teeny_macros import device, kernel
 from teeny_triton import Axis, Const, Float, Int, Ptr, i32, i64
@@ -54,14 +55,7 @@ def adaptive_avg_backward_kernel(
     start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
     lanes = tl.arange(0, BLOCK_SIZE)
     mask = lanes < n_elements - start
-    plane = tl.cast(size_0, i64) * size_1 * size_2
-    index = narrow(start % plane, WIDE) + lanes
-    i_2 = index % size_2
-    index = index // size_2
-    i_1 = index % size_1
-    index = index // size_1
-    i_0 = index % size_0
-    row = start // plane + index // size_0
+    row, i_0, i_1, i_2 = places(start, lanes, size_0, size_1, size_2, WIDE)
     low_0 = first_of(i_0, out_size_0, size_0)
     low_1 = first_of(i_1, out_size_1, size_1)
     low_2 = first_of(i_2, out_size_2, size_2)
@@ -107,14 +101,7 @@ def adaptive_avg_forward_kernel(
     start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
     lanes = tl.arange(0, BLOCK_SIZE)
     mask = lanes < n_elements - start
-    plane = tl.cast(out_size_0, i64) * out_size_1 * out_size_2
-    index = narrow(start % plane, WIDE) + lanes
-    o_2 = index % out_size_2
-    index = index // out_size_2
-    o_1 = index % out_size_1
-    index = index // out_size_1
-    o_0 = index % out_size_0
-    row = start // plane + index // out_size_0
+    row, o_0, o_1, o_2 = places(start, lanes, out_size_0, out_size_1, out_size_2, WIDE)
     low_0 = first_of(o_0, size_0, out_size_0)
     low_1 = first_of(o_1, size_1, out_size_1)
     low_2 = first_of(o_2, size_2, out_size_2)
@@ -159,14 +146,7 @@ def adaptive_max_backward_kernel(
     start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
     lanes = tl.arange(0, BLOCK_SIZE)
     mask = lanes < n_elements - start
-    plane = tl.cast(size_0, i64) * size_1 * size_2
-    index = narrow(start % plane, WIDE) + lanes
-    i_2 = index % size_2
-    index = index // size_2
-    i_1 = index % size_1
-    index = index // size_1
-    i_0 = index % size_0
-    row = start // plane + index // size_0
+    row, i_0, i_1, i_2 = places(start, lanes, size_0, size_1, size_2, WIDE)
     own = (i_0 * size_1 + i_1) * size_2 + i_2
     low_0 = first_of(i_0, out_size_0, size_0)
     low_1 = first_of(i_1, out_size_1, size_1)
@@ -212,14 +192,7 @@ def adaptive_max_forward_kernel(
     start = tl.program_id(Axis.X).to(i64) * BLOCK_SIZE
     lanes = tl.arange(0, BLOCK_SIZE)
     mask = lanes < n_elements - start
-    plane = tl.cast(out_size_0, i64) * out_size_1 * out_size_2
-    index = narrow(start % plane, WIDE) + lanes
-    o_2 = index % out_size_2
-    index = index // out_size_2
-    o_1 = index % out_size_1
-    index = index // out_size_1
-    o_0 = index % out_size_0
-    row = start // plane + index // out_size_0
+    row, o_0, o_1, o_2 = places(start, lanes, out_size_0, out_size_1, out_size_2, WIDE)
     base = row * (tl.cast(size_0, i64) * size_1 * size_2)
     low_0 = first_of(o_0, size_0, out_size_0)
     low_1 = first_of(o_1, size_1, out_size_1)

@@ -47,8 +47,10 @@ def _place(part: np.ndarray, axes: int) -> np.ndarray:
     """Where the maximum of each part lies in it, laid out flat: the first, or the last NaN."""
     flat = part.reshape(*part.shape[:-axes], int(np.prod(part.shape[-axes:])))
     nan = np.isnan(flat)
-    last = flat.shape[-1] - 1 - nan[..., ::-1].argmax(axis=-1)
-    return np.where(nan.any(axis=-1), last, np.where(nan, -np.inf, flat).argmax(axis=-1))
+    has_nan = np.asarray(nan.any(axis=-1))
+    last: np.ndarray = flat.shape[-1] - 1 - nan[..., ::-1].argmax(axis=-1)
+    first: np.ndarray = np.where(nan, -np.inf, flat).argmax(axis=-1)
+    return np.where(has_nan, last, first)
 
 
 def _average(x: np.ndarray, output_size: Any, axes: int) -> np.ndarray:
