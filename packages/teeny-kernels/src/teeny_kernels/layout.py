@@ -179,9 +179,14 @@ def permuted(x: Operand, axes: Sequence[int]) -> Operand:
     )
 
 
-def normal_axis(operation: str, axis: int, ndim: int) -> int:
-    """`axis` counted from the front. Raises E1205 where it is none, E1204 for no integer."""
+def normal_axis(operation: str, axis: int, ndim: int, *, of_number: bool = False) -> int:
+    """`axis` counted from the front. Raises E1205 where it is none, E1204 for no integer.
+
+    With `of_number` an array without axes has one of a single element, as it has in PyTorch.
+    """
     (axis,) = whole_numbers(operation, "axis", axis, one=True)
+    if of_number and not ndim and axis in (0, -1):
+        return 0
     if not -ndim <= axis < ndim:
         raise E1205.error(operation=operation, axis=axis, ndim=ndim).help(
             f"axes go from {-ndim} to {ndim - 1}" if ndim else "the array has no axis"

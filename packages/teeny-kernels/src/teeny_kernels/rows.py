@@ -30,8 +30,9 @@ class Rows(NamedTuple):
 
 
 def as_rows(operation: str, x: Operand, axis: int, dtype: str | None = None) -> Rows:
-    """`x` with `axis` last, as rows. Raises E1205 when it has no such axis."""
-    at = normal_axis(operation, axis, x.ndim)
+    """`x` with `axis` last, as rows; a number is one row. Raises E1205 when it has no such axis."""
+    at = normal_axis(operation, axis, x.ndim, of_number=True)
+    x = x if x.ndim else reshaped(x, (1,))
     if at == x.ndim - 1 and dtype in (None, x.dtype) and x.is_contiguous:
         columns = x.shape[at]
         rows = prod(x.shape[:at])
@@ -65,7 +66,7 @@ def map_rows(
     ready = [as_rows(operation, own, axis) for own in arrays]
     like = ready[0]
     result = Output(operation, first, first.shape, out=out)
-    direct = like.order[-1] == first.ndim - 1
+    direct = not first.ndim or like.order[-1] == first.ndim - 1
     flat = result.operand if direct else empty(first, (like.rows, like.columns))
     if first.size:
         launch(flat, [own.array for own in ready], like.rows, like.columns)

@@ -21,13 +21,14 @@ A = TypeVar("A")
 
 @device
 def clip_formula(x: Tensor[f32, R], low: f32, high: f32) -> Tensor[f32, R]:
-    above = tl.where(x < low, low, x)
-    return tl.where(above > high, high, above)
+    # A limit that is NaN makes all NaN.
+    above = tl.where((x >= low) | (x != x), x, low)
+    return tl.where((above <= high) | (above != above), above, high)
 
 
 @device
 def clip_gradient(grad: Tensor[f32, R], x: Tensor[f32, R], low: f32, high: f32) -> Tensor[f32, R]:
-    return tl.where((x < low) | (x > high), 0.0, grad)
+    return tl.where((x >= low) & (x <= high), grad, 0.0)
 
 
 _clip = Pointwise("clip", clip_formula, clip_gradient, scalars=2)
@@ -40,7 +41,10 @@ def clip(
     *,
     out: A | None = None,
 ) -> A:
-    """`x` cut to the range from `min` to `max`; None is no limit. With min > max all is `max`."""
+    """`x` cut to the range from `min` to `max`; None is no limit. With min > max all is `max`.
+
+    A limit that is NaN makes all NaN.
+    """
     found: A = _clip(x, *_limits(min, max), out=out)
     return found
 
@@ -67,8 +71,8 @@ def _cut(x: np.ndarray, **limits: float) -> np.ndarray:
 
 
 def _inside(x: np.ndarray, **limits: float) -> np.ndarray:
-    out = (x < limits.get("min", -inf)) | (x > limits.get("max", inf))
-    return np.where(out, 0.0, 1.0)
+    inside = (x >= limits.get("min", -inf)) & (x <= limits.get("max", inf))
+    return np.where(inside, 1.0, 0.0)
 
 
 SPEC = _clip.spec(

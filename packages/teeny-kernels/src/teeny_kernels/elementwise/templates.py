@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import teeny_triton as tl
 from teeny_kernels.numerics import number, widen
 from teeny_macros import kernel
-from teeny_triton import Axis, Const, Elem, Ptr, bf16, f16, f32, f64, i8, i16, i32, i64
+from teeny_triton import Axis, Const, Elem, Ptr, bf16, f16, f32, f64, i8, i16, i32, i64, u8
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ D = TypeVar("D", bound=Elem)
 E = TypeVar("E", bound=Elem)
 
 FLOATS = (f32, f16, bf16, f64)
-INTEGERS = (i32, i64, i16, i8)
+INTEGERS = (i32, i64, i16, i8, u8)
 NARROW = (f16, bf16)
 
 

@@ -101,6 +101,7 @@ _ranking = PointwiseLoss(
     ranking_other_slope,
     arrays=3,
     scalars=1,
+    alike=True,
 )
 
 

@@ -39,7 +39,7 @@ def bce_slope(x: Tensor[f32, R], y: Tensor[f32, R], w: Tensor[f32, R]) -> Tensor
     return w * (x - y) / spread
 
 
-_bce = PointwiseLoss("binary_cross_entropy", bce_formula, bce_slope, arrays=3)
+_bce = PointwiseLoss("binary_cross_entropy", bce_formula, bce_slope, arrays=3, alike=True)
 
 
 def binary_cross_entropy(
@@ -82,7 +82,9 @@ def logits_slope(
     return w * ((p * y + 1.0 - y) * tl.sigmoid(x) - p * y)
 
 
-_logits = PointwiseLoss("binary_cross_entropy_with_logits", logits_formula, logits_slope, arrays=4)
+_logits = PointwiseLoss(
+    "binary_cross_entropy_with_logits", logits_formula, logits_slope, arrays=4, alike=True
+)
 
 
 def binary_cross_entropy_with_logits(

@@ -23,7 +23,7 @@ from teeny_macros import device, kernel
 from teeny_triton import Axis, Const, Float, Ptr, bf16, f16, f32, f64, i64
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from teeny_kernels.arrays import Operand
     from teeny_macros import Kernel
@@ -154,9 +154,13 @@ def backward_kernel(name: str, slope: Callable[..., Any], arrays: int, scalars: 
     return loss_backward
 
 
+_WEIGHTS = frozenset(("weight", "pos_weight"))
+
+
 class PointwiseLoss:
     """A loss `name` of `arrays` arrays, the third and fourth of which may be left out (ones).
 
+    The target broadcasts to the first array, unless they have to be `alike`.
     `formula(*elements, *numbers)` is the loss of an element; `slopes` are its derivatives, by the
     inputs that have one. `narrow` is the formula for two arrays of f16 or bf16, which need not know
     more digits than these hold.
@@ -169,9 +173,11 @@ class PointwiseLoss:
         *slopes: Callable[..., Any],
         arrays: int = 2,
         scalars: int = 0,
+        alike: bool = False,
         narrow: Callable[..., Any] | None = None,
     ) -> None:
         self.name = name
+        self.repeated = _WEIGHTS if alike else {*_WEIGHTS, "target"}
         self.backward_kernels = tuple(
             backward_kernel(f"{name}_backward{at or ''}", slope, arrays, scalars)
             for at, slope in enumerate(slopes)
@@ -190,7 +196,7 @@ class PointwiseLoss:
     ) -> Any:
         """The loss; `divisor` is that of a mean that is not by the number of elements."""
         reductions.checked_reduction(self.name, reduction)
-        first, ready = _ready(self.name, arrays)
+        first, ready = _ready(self.name, arrays, self.repeated)
         n = first.size
         block, warps = flat_block(ITEMSIZES[first.dtype])
         launch: Any = self.forward_kernel.options(num_warps=warps)
@@ -223,7 +229,7 @@ class PointwiseLoss:
         """The gradients, one for each slope; `grad` is that of the loss."""
         operation = f"{self.name}_backward"
         reductions.checked_reduction(operation, reduction)
-        first, ready = _ready(operation, arrays)
+        first, ready = _ready(operation, arrays, self.repeated)
         upstream = operand("grad", grad)
         same_place(operation, [(next(iter(arrays)), first), ("grad", upstream)])
         shape = first.shape if reduction == "none" else ()
@@ -256,8 +262,10 @@ def _divisor(reduction: str, divisor: float | None, count: int) -> float:
     return float(count if divisor is None else divisor)
 
 
-def _ready(operation: str, arrays: Mapping[str, Any]) -> tuple[Operand, Sequence[Operand | None]]:
-    """The first array, and all four contiguous; weights are broadcast.
+def _ready(
+    operation: str, arrays: Mapping[str, Any], repeated: Collection[str]
+) -> tuple[Operand, Sequence[Operand | None]]:
+    """The first array, and all four contiguous; those `repeated` are broadcast to the first.
 
     Raises E1201, E1202, E1203 and E1206.
     """
@@ -269,8 +277,7 @@ def _ready(operation: str, arrays: Mapping[str, Any]) -> tuple[Operand, Sequence
     for name, own in given:
         require_dtype(operation, name, own, (first.dtype,))
         seen = own
-        weighs = name in {"weight", "pos_weight"}
-        if weighs and broadcast_shape(operation, first.shape, own.shape) == first.shape:
+        if name in repeated and broadcast_shape(operation, first.shape, own.shape) == first.shape:
             seen = expanded(own, first.shape)
         if seen.shape != first.shape:
             what = f"`{first_name}` {first.shape}, `{name}` {own.shape}"

@@ -40,7 +40,8 @@ def _windows(x: np.ndarray, output_size: Any, axes: int) -> Iterator[tuple[Any, 
 
 def _result(x: np.ndarray, output_size: Any, axes: int) -> Any:
     outs = _outs(x, output_size, axes)
-    return np.zeros((*x.shape[:-axes], *outs))
+    found: Any = np.zeros((*x.shape[:-axes], *outs))
+    return found
 
 
 def _place(part: np.ndarray, axes: int) -> np.ndarray:

@@ -23,17 +23,18 @@ Axes = int | Sequence[int] | None
 def normal_axes(operation: str, axis: Axes, ndim: int) -> tuple[int, ...]:
     """The axes that `axis` names, counted from the front, in order; None names all.
 
-    Raises E1205 for an axis that the array does not have, E1204 for one that is named twice.
+    An array without axes has one of a single element, which no result keeps. Raises E1205 for an
+    axis that the array does not have, E1204 for one that is named twice.
     """
     if axis is None:
         return tuple(range(ndim))
     given = whole_numbers(operation, "axis", axis)
-    found = sorted(normal_axis(operation, own, ndim) for own in given)
+    found = sorted(normal_axis(operation, own, ndim, of_number=True) for own in given)
     if len(set(found)) < len(found):
         raise E1204.error(operation=operation, name="axis", found=repr(axis)).help(
             "name each axis once"
         )
-    return tuple(found)
+    return tuple(found) if ndim else ()
 
 
 def reduced_shape(shape: Sequence[int], axes: Sequence[int], keepdims: bool) -> tuple[int, ...]:
