@@ -95,8 +95,9 @@ and one element to odd and large ones, special values, ties, large means.
 
 ## In PyTorch's graph
 
-The functions of `teeny_kernels` know no graph. Those of `teeny_kernels.autograd` are the same with
-gradients through PyTorch's autograd, on tensors of the CPU or a GPU:
+The functions of `teeny_kernels` know no graph: their results carry no gradient back, and nothing
+says so. Those of `teeny_kernels.autograd` are the same with gradients through PyTorch's autograd,
+on tensors of the CPU or a GPU:
 
 ```text
 from teeny_kernels import autograd as tka

@@ -152,6 +152,16 @@ def test_torch_tensors_on_the_host_are_seen_through(monkeypatch: pytest.MonkeyPa
     assert PROVIDER.describe(_Tensor(array, "torch.float32", "cuda")) is None
 
 
+def test_a_tensor_that_numpy_cannot_see_is_refused_with_the_reason() -> None:
+    class Sparse(_Tensor):
+        def numpy(self) -> Any:
+            raise TypeError("can't convert Sparse layout tensor to numpy")
+
+    with pytest.raises(LaunchError, match="Sparse layout") as caught:
+        PROVIDER.describe(Sparse(np.zeros(4, np.float32), "torch.float32"))
+    assert caught.value.code == "E1117"
+
+
 def test_devices_are_found_by_name() -> None:
     assert PROVIDER.device("cpu") == Device()
     assert PROVIDER.device("interpret") == Interpreter()

@@ -86,6 +86,17 @@ def test_a_device_of_an_unknown_kind_is_a_coded_error(world: Any) -> None:
     assert "`cpu`, `cuda`, and `interpret`" in caught.value.diagnostics[0].helps[0]
 
 
+def test_a_device_is_given_by_name_as_an_object_or_as_that_of_pytorch(world: Any) -> None:
+    found = devices.device("cuda:0")
+    assert devices.named("cuda:0") is devices.named(found) is found
+    foreign = type("device", (), {"__module__": "torch", "__str__": lambda _: "cuda:0"})()
+    assert devices.named(foreign) is found
+    with pytest.raises(LaunchError, match="the device 3") as caught:
+        devices.named(3)
+    assert caught.value.code == "E1018"
+    assert "`cuda:0`" in caught.value.diagnostics[0].helps[0]
+
+
 def test_entry_points_that_nobody_registered_are_none() -> None:
     assert devices.entry_point("teeny.devices", "nothing of that name") is None
 

@@ -76,7 +76,10 @@ def _torch(tensor: Any) -> View | None:
     if dtype is not None and dtype.is_narrow_float:  # NumPy has no such dtype: take the bits
         torch = sys.modules["torch"]
         tensor = tensor.view(torch.int16 if dtype.itemsize == 2 else torch.uint8)
-    return View(tensor.numpy(), dtype.name if dtype else "")
+    try:
+        return View(tensor.numpy(), dtype.name if dtype else "")
+    except (RuntimeError, TypeError) as error:  # sparse, or a view that negates what it reads
+        raise _malformed(tensor, error) from error
 
 
 def _dlpack(array: Any) -> View | None:

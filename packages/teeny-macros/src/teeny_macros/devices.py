@@ -91,6 +91,23 @@ def register(kind: str, found: DeviceProvider) -> None:
     _providers[kind] = found
 
 
+def named(given: Any) -> Device:
+    """The device that was asked for: an object itself, one by its name or by PyTorch's `device`.
+
+    Raises E1018 for anything else, and as `device`.
+    """
+    if type(given).__module__ == "torch":
+        given = str(given)
+    if isinstance(given, str):
+        return device(given)
+    if not hasattr(given, "target"):
+        raise E1018.error(what=f"the device {given!r}").help(
+            "give its name, such as `cpu` or `cuda:0`, or an object such as `teeny_cuda.Device(0)`"
+        )
+    found: Device = given
+    return found
+
+
 def device(name: str) -> Device:
     """The device called `cuda:0`, `cuda`, `cpu`... Raises a coded error when it is not there.
 

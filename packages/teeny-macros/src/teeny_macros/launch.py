@@ -378,7 +378,7 @@ class LaunchSite:
                     "say it: `kernel.on(grid, device='cuda:0')(...)`, or `device=` in the call"
                 )
             return devices.device(env.TEENY_DEVICE.get() if place == devices.HOST else place)
-        chosen: Device = devices.device(device) if isinstance(device, str) else device
+        chosen: Device = devices.named(device)
         wanted = chosen.name if chosen.target.kind == "cuda" else devices.HOST
         if place is not None and place != wanted:
             at = next(at for at, value in enumerate(values) if self.is_array(at, value))
