@@ -125,6 +125,25 @@ def test_an_unknown_code_is_a_coded_error(code: str) -> None:
     assert caught.value.code == "E0023"
 
 
+@pytest.mark.parametrize(
+    ("code", "package"),
+    [
+        ("E0699", "teenyc"),
+        ("W0999", "teeny-compiler"),
+        ("E1051", "teeny-cuda"),
+        ("e1102", "teeny-cpu"),
+    ],
+)
+def test_a_page_that_comes_with_another_package_names_it(
+    code: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("teeny_macros.pages.packages", lambda: ["teeny_macros"])
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    with pytest.raises(CaptureError) as caught:
+        explain(code)
+    assert f"`pip install {package}`" in caught.value.diagnostics[0].helps[0]
+
+
 def test_the_codes_of_installed_packages_are_found() -> None:
     names = packages()
     assert names[0] == "teeny_macros"

@@ -45,7 +45,9 @@ E0021 = code(
 E0022 = code(
     "E0022", "uncapturable-name", "`{name}` is {what}, which a kernel cannot capture", CaptureError
 )
-E0023 = code("E0023", "unknown-code", "`{code}` is not an error code", CaptureError)
+E0023 = code(
+    "E0023", "unknown-code", "`{code}` is no error code of an installed package", CaptureError
+)
 E0024 = code(
     "E0024",
     "unresolved-annotation",

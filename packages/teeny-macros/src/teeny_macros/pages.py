@@ -13,6 +13,14 @@ if TYPE_CHECKING:
 
 GROUP = "teeny.codes"
 _OWN = "teeny_macros"
+# Numbers of codes and the packages that have them, where these need not be installed.
+_OWNERS = (
+    (100, 899, "teenyc", "teenyc"),
+    (900, 999, "teeny_compiler", "teeny-compiler"),
+    (1050, 1099, "teeny_cuda", "teeny-cuda"),
+    (1100, 1199, "teeny_cpu", "teeny-cpu"),
+    (1200, 1299, "teeny_kernels", "teeny-kernels"),
+)
 
 
 def packages() -> list[str]:
@@ -48,4 +56,15 @@ def explain(code: str) -> str:
             page = files(package) / "explain" / f"{wanted}.md"
             if page.is_file():
                 return page.read_text(encoding="utf-8")
-    raise E0023.error(code=code).help("codes look like `E0401`; each error shows its own")
+    raise E0023.error(code=code).help(_remedy(wanted))
+
+
+def _remedy(code: str) -> str:
+    """Where the page of a code may be: with a package that is not installed, or nowhere."""
+    from importlib.util import find_spec
+
+    number = int(code[1:]) if len(code) == 5 and code[1:].isdecimal() else 0
+    for first, last, package, name in _OWNERS:
+        if first <= number <= last and find_spec(package) is None:
+            return f"its page comes with {name}, which is not installed: `pip install {name}`"
+    return "codes look like `E0401`; each error shows its own"
