@@ -131,3 +131,27 @@ def test_a_number_that_no_byte_is_is_refused() -> None:
     for number in (-1, 256, 0.5):
         with pytest.raises(KernelError, match="E1204"):
             tk.add(A, number)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("shape", [(6,), (4, 6), (2, 3, 6), (0, 6)])
+def test_a_weight_of_one_output_is_taken_as_in_pytorch(shape: tuple[int, ...]) -> None:
+    import torch
+
+    rng = np.random.default_rng(3)
+    wide = rng.standard_normal(12)
+    x, weight, bias = rng.standard_normal(shape), wide[::2], np.array(0.5)
+    tensors = [torch.tensor(np.array(own), requires_grad=True) for own in (x, weight, bias)]
+    # With a bias PyTorch takes such a weight for one row alone.
+    wanted = torch.nn.functional.linear(*tensors[:2]) + tensors[2]
+    found = tk.linear(x, weight, bias)
+    assert found.shape == tuple(wanted.shape)
+    np.testing.assert_allclose(found, wanted.detach().numpy(), rtol=1e-12)
+    plain = torch.nn.functional.linear(*tensors[:2]).detach().numpy()
+    np.testing.assert_allclose(tk.linear(x, weight), plain, rtol=1e-12, atol=1e-15)
+    grad = rng.standard_normal(found.shape)
+    wanted.backward(torch.tensor(grad))
+    for own, tensor in zip(tk.linear_backward(grad, x, weight), tensors, strict=True):
+        assert tensor.grad is not None
+        assert own.shape == tuple(tensor.grad.shape)
+        np.testing.assert_allclose(own, tensor.grad.numpy(), rtol=1e-12, atol=1e-14)

@@ -110,13 +110,14 @@ def test_masked_losses_of_a_linear_layer_have_their_gradients_liger_968(reductio
     logits = tensors[0] @ tensors[1].T + tensors[2]
     known = torch.nn.functional.cross_entropy(logits, torch.tensor(target), reduction=reduction)
     (known * torch.tensor(mask)).sum().backward()
-    options = {"reduction": reduction}
-    found = tk.linear_cross_entropy(x, weight, target, bias, **options)  # type: ignore[arg-type]
+    options: dict[str, Any] = {"reduction": reduction}
+    found: Any = tk.linear_cross_entropy(x, weight, target, bias, **options)
     assert found.shape == tuple(known.shape)
     np.testing.assert_allclose(found, known.detach().numpy(), rtol=1e-12)
-    back = tk.linear_cross_entropy_backward(mask, x, weight, target, bias, **options)  # type: ignore[arg-type]
+    back: Any = tk.linear_cross_entropy_backward(mask, x, weight, target, bias, **options)
     for own, tensor in zip(back, tensors, strict=True):
-        np.testing.assert_allclose(own, tensor.grad, rtol=1e-10, atol=1e-14)
+        assert tensor.grad is not None
+        np.testing.assert_allclose(own, tensor.grad.numpy(), rtol=1e-10, atol=1e-14)
 
 
 @pytest.mark.torch

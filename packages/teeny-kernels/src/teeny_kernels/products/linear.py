@@ -18,7 +18,7 @@ import numpy as np
 from teeny_kernels.arrays import Operand, empty, operand
 from teeny_kernels.calls import Plans, aligned, key_of
 from teeny_kernels.codes import E1202, E1204
-from teeny_kernels.layout import Output, contiguous
+from teeny_kernels.layout import Output, contiguous, reshaped
 from teeny_kernels.products.run import KERNELS, Epilogue, plan_of, product
 from teeny_kernels.products.shapes import (
     SUM_OF_PRODUCTS,
@@ -39,7 +39,7 @@ _ACTIVATIONS = ("gelu", "gelu_tanh", "relu", "silu", "identity")
 def linear(x: A, weight: A, bias: A | None = None, *, allow_tf32: bool = False) -> A:
     """X weight^T + bias, as `torch.nn.functional.linear`.
 
-    `x` is (..., in), `weight` (out, in), `bias` (out).
+    `x` is (..., in), `weight` (out, in), `bias` (out). A weight (in), with a bias (), gives (...).
 
     Raises:
         KernelError: E1202 when shapes do not fit, E1203, E1206.
@@ -53,15 +53,31 @@ def linear(x: A, weight: A, bias: A | None = None, *, allow_tf32: bool = False) 
     source, w = operand("x", x), operand("weight", weight)
     b = None if bias is None else operand("bias", bias)
     check("linear", source, w, *(() if b is None else (b,)))
+    is_row = w.ndim == 1
+    if is_row:
+        w, b = _as_row(w), b and _with_last(b)
     _require_fit("linear", source, w, b)
-    result = Output("linear", source, (*source.shape[:-1], w.shape[0]))
+    shape = (*source.shape[:-1], w.shape[0])
+    result = Output("linear", source, shape[:-1] if is_row else shape)
     ready = None if b is None else contiguous("linear", b)
     flat = flattened("linear", source)
-    run = product(result.operand, flat, turned(w), Epilogue(bias=ready), relaxed=allow_tf32)
-    if key and run and _as_given((source, flat), (b, ready)):
+    target = reshaped(result.operand, shape)
+    run = product(target, flat, turned(w), Epilogue(bias=ready), relaxed=allow_tf32)
+    if key and run and not is_row and _as_given((source, flat), (b, ready)):
         _plans.keep(key, plan_of(run, result.operand))
     found: A = result.finish()
     return found
+
+
+def _as_row(weight: Operand) -> Operand:
+    """A weight of one output as a matrix of one row."""
+    (side,), (step,) = weight.shape, weight.strides
+    return weight._replace(shape=(1, side), strides=(side * step, step))
+
+
+def _with_last(x: Operand) -> Operand:
+    """`x` with an axis of one element behind its last."""
+    return x._replace(shape=(*x.shape, 1), strides=(*x.strides, 1))
 
 
 _plans = Plans()
@@ -76,14 +92,17 @@ def linear_backward(grad: A, x: A, weight: A, *, allow_tf32: bool = False) -> tu
     """The gradients by x, `grad` weight, by weight, `grad`^T x, and by bias, the sum of `grad`."""
     source, w, upstream = operand("x", x), operand("weight", weight), operand("grad", grad)
     check("linear_backward", source, w, upstream)
+    shape, of_bias = w.shape, w.shape[:-1]
+    if w.ndim == 1:
+        w, upstream = _as_row(w), _with_last(upstream)
     _require_fit("linear_backward", source, w, None, upstream)
     flat = flattened("linear_backward", source)
     g = flattened("linear_backward", upstream)
     dx = Output("linear_backward", source, source.shape)
     product(dx.operand, g, w, relaxed=allow_tf32)
-    dw = Output("linear_backward", w, w.shape)
-    product(dw.operand, turned(g), flat, relaxed=allow_tf32)
-    return dx.finish(), dw.finish(), sum_rows("linear_backward", w, g)
+    dw = Output("linear_backward", w, shape)
+    product(reshaped(dw.operand, w.shape), turned(g), flat, relaxed=allow_tf32)
+    return dx.finish(), dw.finish(), sum_rows("linear_backward", w, g, of_bias)
 
 
 def linear_activation(

@@ -127,10 +127,13 @@ def _gradient(
     return result.finish()
 
 
-def sum_rows(operation: str, like: Operand, rows: Operand) -> Any:
-    """The sums of the columns of a matrix, as an array like a bias."""
-    result = Output(operation, like, rows.shape[1:], dtype=rows.dtype)
-    reduce_into(operation, SUM, result.operand, rows, (0,))
+def sum_rows(
+    operation: str, like: Operand, rows: Operand, shape: Sequence[int] | None = None
+) -> Any:
+    """The sums of the columns of a matrix, as an array like a bias, of `shape`."""
+    sides = rows.shape[1:]
+    result = Output(operation, like, sides if shape is None else shape, dtype=rows.dtype)
+    reduce_into(operation, SUM, reshaped(result.operand, sides), rows, (0,))
     return result.finish()
 
 
