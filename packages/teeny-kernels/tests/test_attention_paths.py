@@ -62,43 +62,6 @@ def test_tiles_by_descriptors_and_factors_in_registers_give_the_same(
     assert None not in described
 
 
-LATER = [
-    dense(2, 1, 300, 330, 64, causal=True),
-    dense(1, 1, 70, 64, 24, causal=True),
-    dense(1, 1, 40, 0, 16),
-    dense(2, 2, 140, 260, 64, window=(100, 20), sink_tokens=65),
-    dense(2, 1, 300, 280, 16, soft_cap=3.0, dropout=0.3, seed=5),
-]
-
-
-@pytest.mark.parametrize("case", LATER)
-def test_products_that_wait_for_the_next_scores_give_the_same(
-    monkeypatch: pytest.MonkeyPatch, case: Case
-) -> None:
-    """The walk of sm_90 for f16, run by the CPU target."""
-    for module in (blocks, plan):
-        monkeypatch.setattr(module, "is_hopper", lambda _device: True)
-    monkeypatch.setattr(run, "DESCRIBED_WORK", dict.fromkeys(("forward", "q", "kv"), 0))
-    monkeypatch.setitem(blocks.SM_90["forward"], 64, blocks.Blocks(64, 64, 4, 3, 1, None, True))
-    wrong = testing.check_forward(specs()["flash_attention"], case, "f16")
-    assert not wrong, "\n".join(wrong)
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("case", [*LATER, dense(4, 2, 700, 700, 128, causal=True)])
-@pytest.mark.parametrize("held", [0, 1])
-def test_products_that_wait_for_the_next_scores_give_the_same_on_a_gpu(
-    monkeypatch: pytest.MonkeyPatch, case: Case, held: int
-) -> None:
-    monkeypatch.setattr(run, "DESCRIBED_WORK", dict.fromkeys(("forward", "q", "kv"), 0))
-    for depth in (64, 128):
-        own = blocks.Blocks(64, 64, 4, 3, held, None, True)
-        monkeypatch.setitem(blocks.SM_90["forward"], depth, own)
-    for dtype in ("bf16", "f16"):
-        wrong = testing.check_forward(specs()["flash_attention"], case, dtype, _to_gpu)
-        assert not wrong, "\n".join(wrong)
-
-
 def _to_gpu(array: Any) -> Any:
     import torch
 

@@ -22,8 +22,6 @@ class Blocks(NamedTuple):
 
     `held`: how many of the factors that stay the same are kept in registers (q, then grad).
     `registers`: the most for a thread, so that more programs run at a time; None for no limit.
-    `later`: probabilities multiply v while the next ones are made. Of the depths it is 256 that
-    gains by it: 1.10 times as fast on an H200, where others have programs side by side instead.
     """
 
     m: int
@@ -32,7 +30,6 @@ class Blocks(NamedTuple):
     stages: int
     held: int = 0
     registers: int | None = None
-    later: bool = False
 
     @property
     def launch(self) -> tuple[int, int, int | None]:
@@ -45,7 +42,7 @@ SM_90 = {
     "forward": {
         64: Blocks(64, 64, 4, 3, 1, 128),
         128: Blocks(64, 64, 4, 3, 1),
-        256: Blocks(128, 64, 8, 2, 0, None, True),
+        256: Blocks(128, 64, 8, 2),
     },
     "q": {
         64: Blocks(64, 64, 4, 3, 2, 168),

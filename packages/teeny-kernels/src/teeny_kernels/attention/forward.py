@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 import teeny_triton as tl
 from teeny_kernels.attention.backward import attention_backward_q
-from teeny_kernels.attention.overlap import overlapped
 from teeny_kernels.attention.parts import (
     LN2_HIGH,
     LN2_LOW,
@@ -51,7 +50,7 @@ def attention_forward(
     right: i32 | int, sinks: i32 | int, scale: f64 | float, unit: f64 | float, cap: f64 | float,
     seed: i64 | int, threshold: i64 | int, rescale: f64 | float, PLAIN: Const[bool],
     CAP: Const[bool], DROPOUT: Const[bool], PHASES: Const[int], FULL: Const[bool],
-    HELD: Const[int], LATER: Const[int], BLOCK_M: Const[int], BLOCK_N: Const[int],
+    HELD: Const[int], BLOCK_M: Const[int], BLOCK_N: Const[int],
     BLOCK_D: Const[int], BLOCK_DV: Const[int],
 ) -> None:  # fmt: skip
     blocks = tl.cdiv(longest_q, BLOCK_M)
@@ -85,14 +84,7 @@ def attention_forward(
     low, full, whole, before, sunk, edged = walk_columns(
         first, SQ, SK, left, right, sinks, BLOCK_M, BLOCK_N, PHASES
     )
-    if LATER:
-        acc, total, largest = overlapped(
-            q, acc, total, largest, in_log2, k_tiles, v_tiles, k_base, v_base, batch, shared, place,
-            rows, low, full, whole, before, sunk, edged, SQ, SK, stride_kn, stride_vn, DQ, DV, left,
-            right, sinks, scale, cap, slope, seed, threshold, PLAIN, CAP, slope_ptr is not None,
-            DROPOUT, PHASES, FULL, LATER, BLOCK_N,
-        )  # fmt: skip
-    for MASKED in tl.static_range(2 if LATER else 2 - PHASES, 2):
+    for MASKED in tl.static_range(2 - PHASES, 2):
         for step in range(edged if MASKED else whole):
             start = start_of(step, low, full, whole, before, sunk, MASKED, PHASES, BLOCK_N)
             k = tile(

@@ -103,7 +103,6 @@ def _forward(plan: Plan, rows: Sequence[Rows], out: Output) -> Callable[..., Non
         **plan.numbers,
         **_constants(sides, blocks),
         "HELD": blocks.held,
-        "LATER": _later(plan, blocks) if by_tiles else 0,
     }
     options = blocks.launch
 
@@ -215,11 +214,6 @@ def _blocks(plan: Plan, kernel: str) -> tuple[bool, Blocks]:
     by_tiles = not plan.packed and plan.work() >= DESCRIBED_WORK[kernel]
     depth = depth_of(max(plan.sides.dq, plan.sides.dv))
     return by_tiles, blocks_of(kernel, plan.arrays[0], depth, by_tiles=by_tiles)
-
-
-def _later(plan: Plan, blocks: Blocks) -> int:
-    """How the products with v wait for the next scores: 2 on a GPU, 1 elsewhere, 0 for not."""
-    return (2 if plan.arrays[0].device != "cpu" else 1) if blocks.later else 0
 
 
 def _described(plan: Plan, rows: Sequence[Rows], side: int, by_tiles: bool) -> list[Any]:
