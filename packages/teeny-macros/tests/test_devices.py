@@ -97,6 +97,17 @@ def test_a_device_is_given_by_name_as_an_object_or_as_that_of_pytorch(world: Any
     assert "`cuda:0`" in caught.value.diagnostics[0].helps[0]
 
 
+def test_a_compiler_that_cannot_be_imported_is_none(
+    world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_group: str, _name: str) -> Any:
+        raise ModuleNotFoundError("teeny_compiler")
+
+    assert devices.can_compile()
+    monkeypatch.setattr(devices, "entry_point", broken)
+    assert not devices.can_compile()
+
+
 def test_entry_points_that_nobody_registered_are_none() -> None:
     assert devices.entry_point("teeny.devices", "nothing of that name") is None
 

@@ -184,8 +184,11 @@ def bundled(instance: Any, device: Device) -> Artifact | None:
 
 
 def can_compile() -> bool:
-    """Whether a compiler package is installed."""
-    return "default" in _compilers or entry_point(COMPILER, "default") is not None
+    """Whether a compiler package is installed, and can be imported."""
+    try:
+        return "default" in _compilers or entry_point(COMPILER, "default") is not None
+    except ImportError:
+        return False
 
 
 def compiler() -> Callable[..., Any]:
