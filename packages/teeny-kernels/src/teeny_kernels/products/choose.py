@@ -91,9 +91,6 @@ def by_rule(problem: Problem) -> Config:
     """The configuration of a product that no tuned row is near to."""
     own = problem
     if own.x == "f64" or (own.x == "f32" and not own.relaxed):
-        is_crossed = own.x == own.y == "f32" and own.x_turned and not own.y_turned
-        if is_crossed and own.arch == "sm_90" and _tiles(own, 128, 128) >= 2 * own.processors:
-            return Config("tiles", 128, 128, 32, 8, 3, registers=128)
         return _filled(own, Config("tiles", 64, 64, 16 if own.x == "f64" else 32, 4, 3))
     if own.m <= 64 or own.n <= 64:
         return _thin(own)
@@ -104,8 +101,6 @@ def by_rule(problem: Problem) -> Config:
     twice = own.x.startswith("f8") and not own.relaxed
     wasted = -(-own.n // 256) * 256 > 1.25 * own.n
     if _tiles(own, 128, 256) * 4 >= own.processors * 3 and not twice and not wasted:
-        if own.described and own.x == "f32" and not own.x_turned and not own.y_turned:
-            return Config("persistent", 256, 128, deep, 8, 3, split=2)  # see `held` in views.py
         if own.described:
             return Config("persistent", 128, 256, deep, 8, 4, split=2)
         return Config("tiles", 128, 256 if own.x != "f32" else 128, deep, 8, 3)

@@ -21,7 +21,6 @@ from teeny_kernels.products.kernels import matmul_kernel, matmul_on_cpu
 from teeny_kernels.products.persistent import matmul_persistent
 from teeny_kernels.products.stream import matmul_join, matmul_shares, matmul_shares_described
 from teeny_kernels.products.views import (
-    across_k,
     along_k,
     batched,
     describer,
@@ -208,14 +207,7 @@ def _laid(
     out: Operand, x: Operand, y: Operand, epilogue: Epilogue, *, relaxed: bool
 ) -> tuple[Operand, Operand, Config]:
     """The operands as tensor cores take them, copied where they have to be, and what is chosen."""
-    arch = arch_of(out.device)
-    if relaxed and x.dtype == y.dtype == "f32" and arch == "sm_90":
-        config = choose(_problem(out, x, y, epilogue, relaxed=relaxed))
-        if config.kind == "persistent":
-            return *along_k(arch, x, y, relaxed=relaxed, but_one=True), config
-    if not relaxed and x.dtype == y.dtype == "f32" and arch == "sm_90":
-        x, y = across_k(x, y)
-    x, y = along_k(arch, x, y, relaxed=relaxed)
+    x, y = along_k(arch_of(out.device), x, y, relaxed=relaxed)
     return x, y, choose(_problem(out, x, y, epilogue, relaxed=relaxed))
 
 

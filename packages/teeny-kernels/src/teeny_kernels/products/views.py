@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 # Sides from which on turning a matrix costs less than what it saves.
 _WORTH_TURNING = 256
-_WORTH_CROSSING = 2048
 
 
 def batched(x: Operand, batch: Sequence[int]) -> Operand:
@@ -52,32 +51,17 @@ def turned(x: Operand) -> Operand:
     return permuted(x, order)
 
 
-def along_k(
-    arch: str, x: Operand, y: Operand, *, relaxed: bool, but_one: bool = False
-) -> tuple[Operand, Operand]:
+def along_k(arch: str, x: Operand, y: Operand, *, relaxed: bool) -> tuple[Operand, Operand]:
     """The operands, copied to lie along k where the tensor cores of sm_90 take nothing else.
 
     They turn tiles of 16-bit numbers themselves; turning others costs more than copying large ones.
-    With `but_one` one of both may lie as it does.
     """
     few = min(x.shape[1], y.shape[2]) < _WORTH_TURNING
     exact = x.dtype == "f64" or (x.dtype == "f32" and not relaxed)
     if few or exact or ITEMSIZES[x.dtype] == 2 or x.dtype != y.dtype or arch != "sm_90":
         return x, y
-    a = x if lies_along(x) == 1 or but_one else _copied(x)
-    may_stay = lies_along(y) == 0 or (but_one and lies_along(x) == 1)
-    b = y if may_stay else turned(_copied(turned(y)))
-    return a, b
-
-
-def across_k(x: Operand, y: Operand) -> tuple[Operand, Operand]:
-    """The operands of a large product in f32, copied to lie along m and n.
-
-    So a thread finds the numbers of one k side by side, and keeps those of no other k meanwhile:
-    fewer registers, more threads.
-    """
-    a = turned(_copied(turned(x))) if lies_along(x) == 1 and y.shape[2] >= _WORTH_CROSSING else x
-    b = _copied(y) if lies_along(y) == 0 and x.shape[1] >= _WORTH_CROSSING else y
+    a = x if lies_along(x) == 1 else _copied(x)
+    b = y if lies_along(y) == 0 else turned(_copied(turned(y)))
     return a, b
 
 
