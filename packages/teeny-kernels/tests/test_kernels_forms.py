@@ -155,3 +155,29 @@ def test_a_weight_of_one_output_is_taken_as_in_pytorch(shape: tuple[int, ...]) -
         assert tensor.grad is not None
         assert own.shape == tuple(tensor.grad.shape)
         np.testing.assert_allclose(own, tensor.grad.numpy(), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", BYTES)
+def test_bytes_are_numbers_without_a_sign_on_a_gpu(name: str) -> None:
+    import torch
+
+    ours, known = BYTES[name]
+    a, b = (torch.from_numpy(own.copy()).cuda() for own in (A, B))
+    found, wanted = ours(a, b).cpu().numpy(), known(A, B)
+    assert found.dtype == wanted.dtype
+    assert found.tolist() == wanted.tolist()
+
+
+@pytest.mark.gpu
+def test_forms_of_pytorch_on_a_gpu() -> None:
+    import torch
+
+    x = torch.randn(4, 6, device="cuda")
+    number = torch.tensor(2.5, device="cuda")
+    assert tk.softmax(number, dim=0).item() == 1.0
+    assert tk.reduce_sum(number, dim=-1).item() == 2.5
+    assert tk.clip(x, torch.nan).isnan().all()
+    torch.testing.assert_close(tk.linear(x, x[0]), x @ x[0], rtol=1e-5, atol=1e-5)
+    wanted = torch.nn.functional.mse_loss(x, x[:1].expand(4, 6))
+    torch.testing.assert_close(tk.mse_loss(x, x[0]), wanted)
