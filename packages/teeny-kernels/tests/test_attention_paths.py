@@ -237,20 +237,6 @@ def test_nan_in_a_row_of_q_stays_in_it(columns: int) -> None:
     assert testing.same_bits(out, clean)
 
 
-def test_rows_of_256_are_read_by_pointers(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (blocks, plan):
-        monkeypatch.setattr(module, "is_hopper", lambda _device: True)
-    monkeypatch.setattr(run, "DESCRIBED_WORK", dict.fromkeys(("forward", "q", "kv"), 0))
-    found: list[Any] = []
-    monkeypatch.setattr(run, "describer", lambda *args: found.append(args))
-    q = normal(1, 1, 9, 256, dtype=np.float16)
-    tk.flash_attention(q, q, q)
-    assert not found
-    narrow = normal(1, 1, 9, 128, dtype=np.float16)
-    tk.flash_attention(narrow, narrow, narrow)
-    assert found
-
-
 @pytest.mark.torch
 def test_calls_alike_are_planned_once_and_others_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")

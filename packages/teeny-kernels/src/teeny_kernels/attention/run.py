@@ -209,15 +209,10 @@ def _of_sink(plan: Plan, sink: Operand, logs: Any, delta: Operand) -> Any:
     return finish(contiguous(plan.operation, made, plan.extras.sink_dtype))
 
 
-DESCRIBED_DEPTH = 128
-
-
 def _blocks(plan: Plan, kernel: str) -> tuple[bool, Blocks]:
     """Whether a call is worth descriptors, and its blocks."""
+    by_tiles = not plan.packed and plan.work() >= DESCRIBED_WORK[kernel]
     depth = depth_of(max(plan.sides.dq, plan.sides.dv))
-    # With tiles of 256 columns by descriptors, results on an H200 differed from run to run.
-    fits = not plan.packed and depth <= DESCRIBED_DEPTH
-    by_tiles = fits and plan.work() >= DESCRIBED_WORK[kernel]
     return by_tiles, blocks_of(kernel, plan.arrays[0], depth, by_tiles=by_tiles)
 
 
