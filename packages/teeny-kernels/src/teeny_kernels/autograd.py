@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from teeny_kernels._index import HOMES
@@ -114,18 +115,16 @@ def _backward(ctx: Any, *gradients: Any) -> Any:
 @cache
 def _function() -> Any:
     """The class that PyTorch calls; made when first needed, as PyTorch is no requirement."""
-    from torch import autograd
-
-    once: Any = autograd.function.once_differentiable  # pyright: ignore[reportAttributeAccessIssue]
+    autograd: Any = import_module("torch.autograd")
+    once = autograd.function.once_differentiable
     own = {"forward": staticmethod(_forward), "backward": staticmethod(once(_backward))}
     return type("Operation", (autograd.Function,), own)
 
 
 def _differentiable(name: str) -> Callable[..., Any]:
-    import torch
-
     from teeny_macros.tracing import untraced
 
+    torch: Any = import_module("torch")
     operation = _Operation(name)
 
     def call(*args: Any, **kwargs: Any) -> Any:
