@@ -26,10 +26,11 @@ from sites import Site, apply
 _LIMIT_SECONDS = 300.0
 _TESTS = (
     "test_products.py", "test_attention_paths.py", "test_convolutions.py",
-    "test_convolutions_shifted.py", "test_losses.py",
-    "test_kernels_arrays.py", "test_kernels_beyond.py", "test_kernels_narrow.py",
-    "test_kernels_pad.py", "test_kernels_pooling.py", "test_kernels_reported.py",
-    "test_kernels_upsample.py", "test_optimizers.py", "test_running_statistics.py",
+    "test_convolutions_planes.py", "test_convolutions_shifted.py", "test_losses.py",
+    "test_kernels_arrays.py", "test_kernels_beyond.py", "test_kernels_forms.py",
+    "test_kernels_narrow.py", "test_kernels_pad.py", "test_kernels_pooling.py",
+    "test_kernels_reported.py", "test_kernels_reported_graphs.py", "test_kernels_upsample.py",
+    "test_optimizers.py", "test_running_statistics.py",
 )  # fmt: skip
 _FEW = 4  # operations tried of those that a changed function is part of
 

@@ -66,6 +66,25 @@ def test_planes_give_the_direct_sum_and_its_gradients(
         np.testing.assert_array_equal(ours, again)
 
 
+def test_columns_may_lie_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    x, weight, _ = (rng.standard_normal(own) for own in _shapes(CASES[0]))
+    grad = rng.standard_normal(x.shape)
+    options = {**CASES[0][4], "groups": CASES[0][1]}
+    wanted = tk.conv2d(x, weight, **options), *tk.conv2d_backward(grad, x, weight, **options)
+    taken = _taken(monkeypatch)
+    turned, upstream = (
+        np.ascontiguousarray(own.transpose(0, 1, 3, 2)).transpose(0, 1, 3, 2) for own in (x, grad)
+    )
+    found = (
+        tk.conv2d(turned, weight, **options),
+        *tk.conv2d_backward(upstream, turned, weight, **options),
+    )
+    assert taken == [False, True]
+    for ours, own in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(ours, own, rtol=0, atol=1e-12)
+
+
 def test_rows_that_are_no_results_meet_no_infinities(monkeypatch: pytest.MonkeyPatch) -> None:
     """The last strip of a plane is not whole: what lies below its results changes no sum."""
     x = np.ones((1, 2, 11, 5), np.float32)
