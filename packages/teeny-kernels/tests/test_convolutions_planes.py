@@ -70,13 +70,14 @@ def test_columns_may_lie_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(2)
     x, weight, _ = (rng.standard_normal(own) for own in _shapes(CASES[0]))
     grad = rng.standard_normal(x.shape)
-    options = {**CASES[0][4], "groups": CASES[0][1]}
-    wanted = tk.conv2d(x, weight, **options), *tk.conv2d_backward(grad, x, weight, **options)
+    case: Any = CASES[0]
+    options: dict[str, Any] = {**case[4], "groups": case[1]}
+    wanted: Any = tk.conv2d(x, weight, **options), *tk.conv2d_backward(grad, x, weight, **options)
     taken = _taken(monkeypatch)
     turned, upstream = (
         np.ascontiguousarray(own.transpose(0, 1, 3, 2)).transpose(0, 1, 3, 2) for own in (x, grad)
     )
-    found = (
+    found: Any = (
         tk.conv2d(turned, weight, **options),
         *tk.conv2d_backward(upstream, turned, weight, **options),
     )
