@@ -4,8 +4,7 @@ One program for each multiprocessor walks over the tiles, in groups of rows as t
 does; the loops over tiles and over k are one to the compiler, so that loads of the next tile run
 during the end of this one. An operand whose rows do not lie closest is described as its transpose
 and turned when it is read; nothing is copied. Tiles past the edge read zeros, and are not stored.
-`HELD`: the operand that is multiplied from registers, as tensor cores read it in no other order;
-with "y" the transposes are multiplied. `SPLIT`: how many parts a tile is stored in (1, 2 or 4), for
+`SPLIT`: how many parts a tile is stored in (1, 2 or 4), for
 less shared memory. `ONCE`: there is one tile for each program.
 """
 
@@ -63,12 +62,6 @@ def part_of(
 
 
 @device
-def held(x: Any) -> Any:
-    """f32 as tensor cores read it for tf32; what was computed is multiplied from registers."""
-    return (x.to(i32, bitcast=True) & -8192).to(f32, bitcast=True)
-
-
-@device
 def halves(x: Any) -> Any:
     """The left and the right columns of a tile."""
     return tl.split(tl.permute(tl.reshape(x, (x.shape[0], 2, x.shape[1] // 2)), (0, 2, 1)))
@@ -83,20 +76,6 @@ def parts_of(x: Any, SPLIT: Const[int]) -> Any:
     if SPLIT == 2:
         return halves(x)
     return (x,)
-
-
-@device
-def summed(
-    acc: Any, a: Any, b: Any, HELD: Const[Any], PRECISION: Const[Any], IMPRECISE: Const[Any]
-) -> Any:
-    """`acc` plus the product of two tiles, or that of their transposes."""
-    if HELD == "x":
-        a = held(a)
-    if HELD == "y":
-        a, b = held(b.T), a.T
-    return tl.dot(
-        a, b, acc, input_precision=PRECISION, max_num_imprecise_acc=IMPRECISE, out_dtype=acc.dtype
-    )
 
 
 @kernel(dtypes=DTYPES, do_not_specialize=("K", "tiles", "stride_s", "stride_t"))
@@ -129,7 +108,6 @@ def matmul_persistent(
     GROUP_M: Const[int],
     SPLIT: Const[int],
     ONCE: Const[bool],
-    HELD: Const[Any],
     IMPRECISE: Const[Any],
 ) -> None:
     tiles_m = tl.cdiv(M, BLOCK_M)
@@ -145,27 +123,26 @@ def matmul_persistent(
             at = tile % (tiles_m * tiles_n)
         tile_m, tile_n = place(at, tiles_m, tiles_n, GROUP_M)
         row, column = tile_m * BLOCK_M, tile_n * BLOCK_N
-        tall, wide = (BLOCK_N, BLOCK_M) if HELD == "y" else (BLOCK_M, BLOCK_N)
-        acc: Any = tl.zeros((tall, wide), i32 if x.dtype == i8 else f32)
+        acc: Any = tl.zeros((BLOCK_M, BLOCK_N), i32 if x.dtype == i8 else f32)
         for step in range(steps):
             k = step * BLOCK_K
-            a: Any = part_of(x, batch, row, k, BLOCK_M, BLOCK_K, BATCHED, X_TURNED)
-            b: Any = part_of(y, batch, k, column, BLOCK_K, BLOCK_N, BATCHED, Y_TURNED)
-            acc = summed(acc, a, b, HELD, PRECISION, IMPRECISE)
+            a = part_of(x, batch, row, k, BLOCK_M, BLOCK_K, BATCHED, X_TURNED)
+            b = part_of(y, batch, k, column, BLOCK_K, BLOCK_N, BATCHED, Y_TURNED)
+            acc = tl.dot(
+                a, b, acc, input_precision=PRECISION, max_num_imprecise_acc=IMPRECISE,
+                out_dtype=acc.dtype,
+            )  # fmt: skip
         parts = parts_of(acc, SPLIT)
-        high = BLOCK_M // SPLIT if HELD == "y" else BLOCK_M
-        broad = BLOCK_N if HELD == "y" else BLOCK_N // SPLIT
+        broad = BLOCK_N // SPLIT
         for part in tl.static_range(SPLIT):
-            from_row = row + part * high if HELD == "y" else row
-            from_column = column if HELD == "y" else column + part * broad
+            from_column = column + part * broad
             whole = finished(
-                parts[part].T if HELD == "y" else parts[part], from_row + tl.arange(0, high),
-                from_column + tl.arange(0, broad), batch.to(i64), M, N, row_scale_ptr,
-                column_scale_ptr, bias_ptr, residual_ptr, stride_s, stride_t, alpha, beta, SCALED,
-                ACTIVATION, GRADIENT,
+                parts[part], row + tl.arange(0, BLOCK_M), from_column + tl.arange(0, broad),
+                batch.to(i64), M, N, row_scale_ptr, column_scale_ptr, bias_ptr, residual_ptr,
+                stride_s, stride_t, alpha, beta, SCALED, ACTIVATION, GRADIENT,
             )  # fmt: skip
             found = whole.to(out.dtype)
             if BATCHED:
-                out.store((batch, from_row, from_column), tl.reshape(found, (1, high, broad)))
+                out.store((batch, row, from_column), tl.reshape(found, (1, BLOCK_M, broad)))
             else:
-                out.store((from_row, from_column), found)
+                out.store((row, from_column), found)

@@ -24,7 +24,6 @@ from teeny_kernels.products.views import (
     along_k,
     batched,
     describer,
-    held,
     lies_along,
     takes_descriptors,
 )
@@ -318,19 +317,14 @@ def _persistent(own: _Launch) -> Run:
     tiles = count * -(-m // config.m) * -(-n // config.n)
     whole = own.out._replace(shape=(count, m, n), strides=row_major((count, m, n)))
     layout, x_tiles, y_tiles = _tiles_of(own)
-    is_read_along_k = own.precision == "tf32" and arch_of(own.out.device) in ("", "sm_90")
-    kept = held(own.x, own.y) if is_read_along_k else None
-    sides = (config.m, config.n // config.split)
-    if kept == "y":
-        sides = (config.m // config.split, config.n)
-    out_tiles = describer(whole, *sides)
+    out_tiles = describer(whole, config.m, config.n // config.split)
     programs = min(tiles, config.programs or processors_of(own.out.device))
     tuned: Any = matmul_persistent.options(**config.options)
     sizes = (m, n, k, tiles, *own.numbers)
     constants: dict[str, Any] = {
         "PRECISION": own.precision, "IMPRECISE": own.imprecise, "BLOCK_M": config.m,
         "BLOCK_N": config.n, "BLOCK_K": config.k, "GROUP_M": config.group,
-        "SPLIT": config.split, "ONCE": programs == tiles, "HELD": kept, **own.constants, **layout,
+        "SPLIT": config.split, "ONCE": programs == tiles, **own.constants, **layout,
     }  # fmt: skip
 
     def run(out: Operand, x: Any, y: Any, extras: tuple[Any, ...]) -> None:

@@ -65,17 +65,6 @@ def along_k(arch: str, x: Operand, y: Operand, *, relaxed: bool) -> tuple[Operan
     return a, b
 
 
-def held(x: Operand, y: Operand) -> str | None:
-    """The operand of a product of 32-bit numbers that has to be multiplied from registers.
-
-    Tensor cores of sm_90 read such operands along k alone in shared memory, but the first one also
-    from registers, where any order can be read to. With y there it is the product of transposes.
-    """
-    if lies_along(x) == 0:
-        return "x"
-    return "y" if lies_along(y) == 1 else None
-
-
 def described(x: Operand, rows: int, columns: int, *, turned: bool = False) -> Any:
     """The descriptor of the matrices, of their transposes if they are `turned`."""
     return describer(x, rows, columns, turned=turned)(x.array)
